@@ -17,6 +17,8 @@ weir_document(_weir --completion zsh)
 get_property(documents GLOBAL PROPERTY WEIR_DOCUMENTS)
 add_custom_target(documents ALL DEPENDS ${documents})
 
+# The way from weir.pc up to the prefix, so that an installed tree may be moved.
+file(RELATIVE_PATH WEIR_PC_TO_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/weir.pc.in weir.pc @ONLY)
 configure_package_config_file(cmake/WeirConfig.cmake.in WeirConfig.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Weir)

@@ -1,0 +1,34 @@
+# The commands of a day's work; everything real is in CMakeLists.txt and scripts/.
+
+PREFIX ?= /usr/local
+
+.PHONY: build demo test bench format lint install clean
+
+build:
+	@scripts/build release
+
+demo:
+	@scripts/bootstrap build
+	@scripts/build release
+	@scripts/demo
+
+test:
+	@scripts/bootstrap test
+	@scripts/build sanitize
+	@ctest --preset sanitize -j $$(nproc)
+
+bench: build
+	@if [ -x bench/run ]; then bench/run; else echo "bench/run is not here"; exit 1; fi
+
+format:
+	@scripts/format
+
+lint:
+	@scripts/bootstrap lint
+	@scripts/lint
+
+install: build
+	@cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	@rm -rf build

@@ -1,0 +1,17 @@
+/* shard.h: timelines that were built side by side become one.
+ *
+ * Each file is read into an unsealed timeline of its own (a shard), in any thread; then the shards
+ * are absorbed in a fixed order, so that the result does not depend on who was first. */
+#ifndef WEIR_TIMELINE_SHARD_H
+#define WEIR_TIMELINE_SHARD_H
+
+#include "weir/timeline.h"
+
+/* Moves all that shard (not sealed, same budget) holds to the end of into, with its names, ranks,
+ * lanes, groups renumbered. The shard is empty afterwards and only good to be freed. */
+weir_code weir_timeline_absorb(weir_timeline *into, weir_timeline *shard, weir_err *err);
+
+/* The ranks of an unsealed timeline, to be completed before sealing. */
+weir_rank *weir_timeline_edit_ranks(weir_timeline *t, uint32_t *count);
+
+#endif

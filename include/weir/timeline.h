@@ -94,7 +94,7 @@ typedef struct {
     const uint8_t *flags;
 } weir_spans;
 /* detail: KERNEL, MEMCPY, MEMSET: row of the shapes table, or, with the bit WEIR_DETAIL_COMM, row of
- * comms. OP: name id of "Input Dims\nInput type\nConcrete Inputs" (verbatim JSON text) for
+ * comms. OP: row of comms likewise (record_param_comms), or the name id of "Input Dims\nInput type\nConcrete Inputs" (verbatim JSON text) for
  * operations whose FLOPs can be counted, else 0. WEIR_NONE where there is none. */
 #define WEIR_DETAIL_COMM 0x80000000u
 
@@ -211,7 +211,7 @@ WEIR_API weir_str weir_timeline_name(const weir_timeline *t, weir_name_id id);
 WEIR_API uint32_t weir_timeline_name_count(const weir_timeline *t);
 WEIR_API int64_t weir_timeline_origin_ns(const weir_timeline *t); /* Unix ns of time 0 */
 
-/* Shorthands over the tables above. */
+/* Shorthands over the tables above, for device and OP spans. */
 WEIR_API const weir_comm *weir_timeline_comm_of(const weir_timeline *t, weir_span_id span); /* or NULL */
 WEIR_API const weir_shape *weir_timeline_shape_of(const weir_timeline *t, weir_span_id span); /* or NULL */
 WEIR_API const char *weir_comm_kind_name(weir_comm_kind kind); /* "all_reduce", ... */

@@ -75,14 +75,10 @@ int64_t weir_timeline_origin_ns(const weir_timeline *t)
     return t->origin_ns;
 }
 
-static bool has_device_detail(const weir_timeline *t, weir_span_id span)
-{
-    return span < t->device_span_count && t->detail[span] != WEIR_NONE;
-}
-
 const weir_comm *weir_timeline_comm_of(const weir_timeline *t, weir_span_id span)
 {
-    if (!has_device_detail(t, span) || !(t->detail[span] & WEIR_DETAIL_COMM)) {
+    bool may = span < t->device_span_count || t->kind[span] == WEIR_SPAN_OP;
+    if (!may || t->detail[span] == WEIR_NONE || !(t->detail[span] & WEIR_DETAIL_COMM)) {
         return NULL;
     }
     return &t->comms[t->detail[span] & ~WEIR_DETAIL_COMM];
@@ -90,7 +86,7 @@ const weir_comm *weir_timeline_comm_of(const weir_timeline *t, weir_span_id span
 
 const weir_shape *weir_timeline_shape_of(const weir_timeline *t, weir_span_id span)
 {
-    if (!has_device_detail(t, span)) {
+    if (span >= t->device_span_count || t->detail[span] == WEIR_NONE) {
         return NULL;
     }
     const weir_comm *comm = weir_timeline_comm_of(t, span);

@@ -124,7 +124,8 @@ static uint32_t detail_renumber(const weir_new_span *span, const renumbering *r)
         return span->detail & WEIR_DETAIL_COMM ? r->comms[span->detail & ~WEIR_DETAIL_COMM]
                                                : r->shapes[span->detail];
     case WEIR_SPAN_OP:
-        return r->names[span->detail];
+        return span->detail & WEIR_DETAIL_COMM ? r->comms[span->detail & ~WEIR_DETAIL_COMM]
+                                               : r->names[span->detail];
     case WEIR_SPAN_ANNOTATION:
     case WEIR_SPAN_RUNTIME:
     case WEIR_SPAN_PYTHON:
@@ -133,7 +134,8 @@ static uint32_t detail_renumber(const weir_new_span *span, const renumbering *r)
     return span->detail;
 }
 
-static void absorb_spans(weir_timeline *into, weir_timeline *shard, const renumbering *r)
+static void absorb_spans(weir_timeline *into, weir_timeline *shard, const renumbering *r,
+                         int64_t shift_ns)
 {
     for (span_chunk *c = shard->first_chunk; c; c = c->next) {
         for (uint32_t i = 0; i < c->count; i++) {
@@ -141,6 +143,7 @@ static void absorb_spans(weir_timeline *into, weir_timeline *shard, const renumb
             span->detail = detail_renumber(span, r);
             span->name = r->names[span->name];
             span->lane = r->lanes[span->lane];
+            span->start_ns += shift_ns;
         }
         shard->taken -= sizeof *c;
         into->taken += sizeof *c;
@@ -158,7 +161,8 @@ static void absorb_spans(weir_timeline *into, weir_timeline *shard, const renumb
     shard->span_count = 0;
 }
 
-weir_code weir_timeline_absorb(weir_timeline *into, weir_timeline *shard, weir_err *err)
+weir_code weir_timeline_absorb(weir_timeline *into, weir_timeline *shard, int64_t shift_ns,
+                               weir_err *err)
 {
     assert(!into->sealed && !shard->sealed && into->budget == shard->budget);
     renumbering r = {0};
@@ -170,7 +174,7 @@ weir_code weir_timeline_absorb(weir_timeline *into, weir_timeline *shard, weir_e
     code = code == WEIR_OK ? absorb_ranks(into, shard, &r, err) : code;
     code = code == WEIR_OK ? absorb_comms(into, shard, &r, err) : code;
     if (code == WEIR_OK) {
-        absorb_spans(into, shard, &r);
+        absorb_spans(into, shard, &r, shift_ns);
     }
     free(r.names);
     free(r.ranks);
@@ -186,4 +190,11 @@ weir_rank *weir_timeline_edit_ranks(weir_timeline *t, uint32_t *count)
     assert(!t->sealed);
     *count = t->rank_count;
     return t->ranks;
+}
+
+weir_group *weir_timeline_edit_groups(weir_timeline *t, uint32_t *count)
+{
+    assert(!t->sealed);
+    *count = t->group_count;
+    return t->groups;
 }

@@ -8,10 +8,14 @@
 #include "weir/timeline.h"
 
 /* Moves all that shard (not sealed, same budget) holds to the end of into, with its names, ranks,
- * lanes, groups renumbered. The shard is empty afterwards and only good to be freed. */
-weir_code weir_timeline_absorb(weir_timeline *into, weir_timeline *shard, weir_err *err);
+ * lanes, groups renumbered and its spans shift_ns later (no sum may leave int64: the caller has
+ * checked). The shard is empty afterwards and only good to be freed. */
+weir_code weir_timeline_absorb(weir_timeline *into, weir_timeline *shard, int64_t shift_ns,
+                               weir_err *err);
 
 /* The ranks of an unsealed timeline, to be completed before sealing. */
 weir_rank *weir_timeline_edit_ranks(weir_timeline *t, uint32_t *count);
+/* Likewise its groups; ranks given to a group must come from malloc and are owned by t then. */
+weir_group *weir_timeline_edit_groups(weir_timeline *t, uint32_t *count);
 
 #endif

@@ -1,0 +1,336 @@
+#include "codec/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+enum {
+    INPUT_BYTES = 256 << 10,
+    DEFAULT_INFLATION = 1000, /* deflate cannot exceed 1032:1; JSON traces reach 30:1 */
+    ALWAYS_ALLOWED = 64 << 20
+};
+
+typedef enum { FORMAT_UNKNOWN, FORMAT_PLAIN, FORMAT_GZIP, FORMAT_ZSTD } source_format;
+
+struct weir_source {
+    const char *name;
+    int fd; /* -1: memory */
+    source_format format;
+    uint8_t *buffer; /* owned; NULL: memory */
+    const uint8_t *in;
+    size_t in_n;
+    bool in_end; /* nothing more to read into the buffer */
+    uint64_t in_total, out_total, max_inflation;
+    struct inflate_state *inflate;
+    ZSTD_DStream *zstd;
+    bool member_open; /* inside a gzip member or zstd frame */
+    weir_source_damage damage;
+};
+
+static weir_code source_new(const char *name, weir_source **source, weir_err *err)
+{
+    *source = calloc(1, sizeof **source);
+    if (!*source) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory", name);
+    }
+    (*source)->name = name;
+    (*source)->fd = -1;
+    (*source)->max_inflation = DEFAULT_INFLATION;
+    return WEIR_OK;
+}
+
+weir_code weir_source_open(const char *path, uint64_t max_inflation, weir_source **source,
+                           weir_err *err)
+{
+    weir_code code = source_new(path, source, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    weir_source *s = *source;
+    s->max_inflation = max_inflation ? max_inflation : DEFAULT_INFLATION;
+    s->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat info;
+    if (s->fd < 0 || fstat(s->fd, &info) != 0) {
+        code = weir_err_set(err, WEIR_ERR_IO, "%s: %s", path, strerror(errno));
+    } else if (S_ISDIR(info.st_mode)) {
+        code = weir_err_set(err, WEIR_ERR_IO, "%s: is a directory, expected a file", path);
+    } else {
+        s->buffer = malloc(INPUT_BYTES);
+        code = s->buffer ? WEIR_OK : weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory", path);
+    }
+    if (code != WEIR_OK) {
+        weir_source_close(s);
+        *source = NULL;
+    }
+    return code;
+}
+
+weir_code weir_source_memory(const void *bytes, size_t n, const char *name, weir_source **source,
+                             weir_err *err)
+{
+    weir_code code = source_new(name, source, err);
+    if (code == WEIR_OK) {
+        (*source)->in = bytes;
+        (*source)->in_n = n;
+        (*source)->in_total = n;
+        (*source)->in_end = true;
+    }
+    return code;
+}
+
+void weir_source_close(weir_source *s)
+{
+    if (!s) {
+        return;
+    }
+    if (s->fd >= 0) {
+        close(s->fd);
+    }
+    ZSTD_freeDStream(s->zstd);
+    free(s->inflate);
+    free(s->buffer);
+    free(s);
+}
+
+/* Reads more input behind what is left of it, so that at least `want` bytes are there, if any. */
+static weir_code source_fill(weir_source *s, size_t want, weir_err *err)
+{
+    while (!s->in_end && s->in_n < want) {
+        if (s->in_n && s->in != s->buffer) {
+            memmove(s->buffer, s->in, s->in_n);
+        }
+        s->in = s->buffer;
+        ssize_t got = read(s->fd, s->buffer + s->in_n, INPUT_BYTES - s->in_n);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return weir_err_set(err, WEIR_ERR_IO, "%s: %s", s->name, strerror(errno));
+        }
+        s->in_end = got == 0;
+        s->in_n += (size_t)got;
+        s->in_total += (uint64_t)got;
+    }
+    return WEIR_OK;
+}
+
+static void source_skip(weir_source *s, size_t n)
+{
+    s->in += n;
+    s->in_n -= n;
+}
+
+static bool is_gzip(const weir_source *s)
+{
+    return s->in_n >= 3 && s->in[0] == 0x1f && s->in[1] == 0x8b && s->in[2] == 8;
+}
+
+static bool is_zstd(const weir_source *s)
+{
+    return s->in_n >= 4 && s->in[0] == 0x28 && s->in[1] == 0xb5 && s->in[2] == 0x2f &&
+           s->in[3] == 0xfd;
+}
+
+static weir_code source_sniff(weir_source *s, weir_err *err)
+{
+    weir_code code = source_fill(s, 4, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    s->format = is_gzip(s) ? FORMAT_GZIP : is_zstd(s) ? FORMAT_ZSTD : FORMAT_PLAIN;
+    if (s->format == FORMAT_GZIP) {
+        s->inflate = malloc(sizeof *s->inflate);
+    } else if (s->format == FORMAT_ZSTD) {
+        s->zstd = ZSTD_createDStream();
+    }
+    if ((s->format == FORMAT_GZIP && !s->inflate) || (s->format == FORMAT_ZSTD && !s->zstd)) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory", s->name);
+    }
+    return WEIR_OK;
+}
+
+uint64_t weir_source_position(const weir_source *s)
+{
+    return s->in_total - s->in_n;
+}
+
+static void damage_at(weir_source *s)
+{
+    if (!s->damage.truncated && s->damage.broken + s->damage.checksums == 0) {
+        s->damage.first_byte = weir_source_position(s);
+    }
+}
+
+/* Moves to the next gzip member header, or to the end of the input. */
+static weir_code gzip_find_member(weir_source *s, weir_err *err)
+{
+    for (;;) {
+        weir_code code = source_fill(s, 3, err);
+        if (code != WEIR_OK || s->in_n < 3) {
+            source_skip(s, s->in_n);
+            return code;
+        }
+        if (is_gzip(s)) {
+            return WEIR_OK;
+        }
+        const uint8_t *at = memchr(s->in + 1, 0x1f, s->in_n - 1);
+        source_skip(s, at ? (size_t)(at - s->in) : s->in_n);
+    }
+}
+
+static void gzip_begin(weir_source *s)
+{
+    isal_inflate_init(s->inflate);
+    s->inflate->crc_flag = ISAL_GZIP;
+    s->member_open = true;
+}
+
+/* After an undecodable place: note it, step over it, look for a member to go on with. */
+static weir_code gzip_recover(weir_source *s, int failure, weir_err *err)
+{
+    damage_at(s);
+    s->member_open = false;
+    if (failure == ISAL_INCORRECT_CHECKSUM) {
+        s->damage.checksums++;
+        return WEIR_OK;
+    }
+    s->damage.broken++;
+    if (s->in_n) {
+        source_skip(s, 1);
+    }
+    return gzip_find_member(s, err);
+}
+
+/* One call of the decoder. *n may be 0 without the end being reached. */
+static weir_code gzip_step(weir_source *s, uint8_t *out, size_t capacity, size_t *n, bool *end,
+                           weir_err *err)
+{
+    weir_code code = source_fill(s, 1, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    if (!s->member_open) {
+        code = gzip_find_member(s, err);
+        if (code != WEIR_OK || s->in_n == 0) {
+            *end = true;
+            return code;
+        }
+        gzip_begin(s);
+    }
+    struct inflate_state *z = s->inflate;
+    z->next_in = (uint8_t *)(uintptr_t)s->in; /* the library's type lacks the const */
+    z->avail_in = s->in_n > UINT32_MAX ? UINT32_MAX : (uint32_t)s->in_n;
+    uint32_t given = z->avail_in;
+    z->next_out = out;
+    z->avail_out = capacity > UINT32_MAX ? UINT32_MAX : (uint32_t)capacity;
+    uint32_t room = z->avail_out;
+    int result = isal_inflate(z);
+    source_skip(s, given - z->avail_in);
+    *n = room - z->avail_out;
+    if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) {
+        return gzip_recover(s, result, err);
+    }
+    if (z->block_state == ISAL_BLOCK_FINISH) {
+        s->member_open = false;
+    } else if (*n == 0 && s->in_n == 0 && s->in_end) {
+        damage_at(s);
+        s->damage.truncated = true;
+        *end = true;
+    }
+    return WEIR_OK;
+}
+
+static weir_code zstd_step(weir_source *s, uint8_t *out, size_t capacity, size_t *n, bool *end,
+                           weir_err *err)
+{
+    weir_code code = source_fill(s, 1, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    ZSTD_inBuffer in = {s->in, s->in_n, 0};
+    ZSTD_outBuffer to = {out, capacity, 0};
+    size_t result = ZSTD_decompressStream(s->zstd, &to, &in);
+    source_skip(s, in.pos);
+    *n = to.pos;
+    if (ZSTD_isError(result)) {
+        damage_at(s);
+        s->damage.broken++;
+        *end = true;
+        return WEIR_OK;
+    }
+    s->member_open = result != 0;
+    if (*n == 0 && s->in_n == 0 && s->in_end) {
+        if (s->member_open && in.size) {
+            damage_at(s);
+            s->damage.truncated = true;
+        }
+        *end = true;
+    }
+    return WEIR_OK;
+}
+
+static weir_code plain_step(weir_source *s, uint8_t *out, size_t capacity, size_t *n, bool *end,
+                            weir_err *err)
+{
+    if (s->in_n == 0 && !s->in_end) { /* straight to the caller, without the copy */
+        ssize_t got;
+        do {
+            got = read(s->fd, out, capacity);
+        } while (got < 0 && errno == EINTR);
+        if (got < 0) {
+            return weir_err_set(err, WEIR_ERR_IO, "%s: %s", s->name, strerror(errno));
+        }
+        s->in_end = got == 0;
+        *n = (size_t)got;
+        s->in_total += (uint64_t)got;
+        *end = got == 0;
+        return WEIR_OK;
+    }
+    *n = s->in_n < capacity ? s->in_n : capacity;
+    if (*n) {
+        memcpy(out, s->in, *n);
+    }
+    source_skip(s, *n);
+    *end = *n == 0;
+    return WEIR_OK;
+}
+
+weir_code weir_source_read(weir_source *s, void *out, size_t capacity, size_t *n, weir_err *err)
+{
+    *n = 0;
+    weir_code code = s->format == FORMAT_UNKNOWN ? source_sniff(s, err) : WEIR_OK;
+    bool end = false;
+    while (code == WEIR_OK && *n == 0 && !end) {
+        switch (s->format) {
+        case FORMAT_GZIP:
+            code = gzip_step(s, out, capacity, n, &end, err);
+            break;
+        case FORMAT_ZSTD:
+            code = zstd_step(s, out, capacity, n, &end, err);
+            break;
+        case FORMAT_PLAIN:
+        case FORMAT_UNKNOWN:
+            code = plain_step(s, out, capacity, n, &end, err);
+            break;
+        }
+    }
+    s->out_total += *n;
+    if (code == WEIR_OK && s->out_total > ALWAYS_ALLOWED &&
+        s->out_total / s->max_inflation > weir_source_position(s)) {
+        return weir_err_set(err, WEIR_ERR_LIMIT,
+                            "%s: decompresses to more than %llu times its size: refused as a "
+                            "decompression bomb",
+                            s->name, (unsigned long long)s->max_inflation);
+    }
+    return code;
+}
+
+weir_source_damage weir_source_get_damage(const weir_source *s)
+{
+    return s->damage;
+}

@@ -1,9 +1,62 @@
-#include "weir/base.h"
+/* weir: the command. Finds the subcommand and hands over; the tables are in commands.c. */
+#include "cli/commands.h"
+#include "cli/document.h"
+#include "cli/output.h"
 
-#include <stdio.h>
+#include <string.h>
 
-int main(void)
+int report_error(const weir_err *err)
 {
-    printf("weir %s\n", weir_version());
-    return 0;
+    weir_text shown = {0};
+    /* File names and excerpts of input stand in it: a terminal must not interpret them. */
+    weir_text_escaped(&shown, weir_str_from(err->text), 0);
+    fprintf(stderr, "weir: %s\n", shown.failed || !shown.p ? "no memory" : shown.p);
+    weir_text_clear(&shown);
+    return err->code == WEIR_ERR_INTERNAL ? EXIT_INTERNAL : EXIT_INPUT;
+}
+
+static int print_version(void)
+{
+    weir_err err = {0};
+    weir_text out = {0};
+    weir_text_printf(&out, "weir %s\n", weir_version());
+    weir_code code = output_print(&out, &err);
+    weir_text_clear(&out);
+    return code == WEIR_OK ? EXIT_DONE : report_error(&err);
+}
+
+static int refuse_command(const char *name)
+{
+    enum { MOST = 32 };
+    const char *names[MOST];
+    uint32_t count;
+    weir_err err = {0};
+    const cli_command *const *commands = command_list(&count);
+    uint32_t n = count < MOST ? count : MOST;
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = commands[i]->name;
+    const char *near = nearest_name(name, names, n);
+    if (near)
+        weir_err_set(&err, WEIR_ERR_USAGE, "no command %s; did you mean %s?", name, near);
+    else
+        weir_err_set(&err, WEIR_ERR_USAGE, "no command %s; see weir help", name);
+    return report_error(&err);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        weir_text out = {0};
+        document_overview(&out);
+        fputs(out.p ? out.p : "weir: no memory\n", stderr);
+        weir_text_clear(&out);
+        return EXIT_INPUT;
+    }
+    if (strcmp(argv[1], "--version") == 0)
+        return print_version();
+    char *help[] = {argv[1], NULL};
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+        return help_run(1, help);
+    const cli_command *command = command_find(argv[1]);
+    return command ? command->run(argc - 1, argv + 1) : refuse_command(argv[1]);
 }

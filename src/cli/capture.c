@@ -1,0 +1,88 @@
+#include "cli/commands.h"
+
+/* Sources of what is said about others' options: PyTorch's documentation of torch.profiler
+ * (schedule, tensorboard_trace_handler, export_chrome_trace); vLLM's docs/contributing/profiling.md
+ * and vllm/config/profiler.py (0.13 and later), its v0.7 documentation (environment variables);
+ * SGLang's docs/developer_guide/benchmark_and_profiling.md. */
+static const char *const LINES[] = {
+    "How to record a trace worth reading",
+    "",
+    "PyTorch, in every rank (the file name carries the rank; Weir reads it from",
+    "inside the file, too):",
+    "",
+    "  from torch.profiler import ProfilerActivity, profile, schedule",
+    "  import torch.distributed as dist",
+    "",
+    "  def save(prof):",
+    "      prof.export_chrome_trace(f\"prof/rank{dist.get_rank()}.json.gz\")",
+    "",
+    "  with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],",
+    "               schedule=schedule(wait=10, warmup=2, active=10, repeat=1),",
+    "               on_trace_ready=save, record_shapes=True) as prof:",
+    "      for batch in loader:",
+    "          train_step(batch)",
+    "          prof.step()",
+    "",
+    "  weir trace prof/",
+    "",
+    "  Every rank writes its own file: two that write the same one destroy both.",
+    "  All ranks should record the same steps, and finish writing before they exit.",
+    "",
+    "What each option buys, and costs:",
+    "  active=10           steady and erratic waiting are told apart from 10 steps on;",
+    "                      with one step nothing is said about it",
+    "  wait, warmup        start-up, compilation and the profiler's own warm-up stay out",
+    "  prof.step()         marks the steps: without it there is one window, no steps",
+    "  record_shapes=True  GEMMs are classed by their sizes, MFU and peak share are",
+    "                      known; a larger file, a little more host time per operator",
+    "  all ranks           who is waited for, and why; of one rank alone, waiting and",
+    "                      transfer of its collectives cannot be told apart",
+    "  with_stack=True     not needed: the Python stack is often 80 % of a file and",
+    "                      slows the host, which then looks guilty (Weir skips it,",
+    "                      unless --python-functions is given)",
+    "  profile_memory=True not needed: an event for each allocation, more host time",
+    "",
+    "vLLM 0.13 and later (all workers write into the directory):",
+    "",
+    "  vllm serve MODEL --profiler-config '{\"profiler\": \"torch\",",
+    "    \"torch_profiler_dir\": \"/tmp/prof\", \"torch_profiler_with_stack\": false,",
+    "    \"torch_profiler_record_shapes\": true}'",
+    "  curl -X POST http://localhost:8000/start_profile",
+    "  ... a few seconds of your real load ...",
+    "  curl -X POST http://localhost:8000/stop_profile   # wait until it returns",
+    "",
+    "  \"delay_iterations\": N, \"max_iterations\": N  records N engine steps and no more",
+    "  (set \"ignore_frontend\": true with them). Where your version knows",
+    "  \"detailed_trace_annotation\", set it to true: batch and context sizes are then",
+    "  in the step markers, which class the work inside CUDA graphs.",
+    "",
+    "vLLM before 0.13, environment variables of the server:",
+    "",
+    "  VLLM_TORCH_PROFILER_DIR=/tmp/prof VLLM_TORCH_PROFILER_RECORD_SHAPES=1 \\",
+    "    VLLM_TORCH_PROFILER_WITH_STACK=0 vllm serve MODEL",
+    "  start_profile and stop_profile as above; stopping takes minutes on large",
+    "  captures: set VLLM_RPC_TIMEOUT=1800000, or the files are cut.",
+    "",
+    "SGLang:",
+    "",
+    "  SGLANG_PROFILE_WITH_STACK=False python -m sglang.launch_server ...",
+    "  curl -X POST http://127.0.0.1:30000/start_profile \\",
+    "    -H 'Content-Type: application/json' -d '{\"output_dir\": \"/tmp/prof\",",
+    "    \"start_step\": 5, \"num_steps\": 10, \"activities\": [\"CPU\", \"GPU\"]}'",
+    "",
+    "  It stops by itself after num_steps. Leave merge_profiles off: Weir reads the",
+    "  ranks' own files. With disaggregated prefill and decode, record the two sides",
+    "  one after the other.",
+    "",
+    "Then, for any of them:",
+    "",
+    "  weir trace /tmp/prof/",
+};
+
+void capture_write(weir_text *out)
+{
+    for (uint32_t i = 0; i < sizeof LINES / sizeof *LINES; i++) {
+        weir_text_add(out, weir_str_from(LINES[i]));
+        weir_text_char(out, '\n');
+    }
+}

@@ -145,6 +145,7 @@ class Worker:
         self.marks = {}
         self.blocked_in = None
         self.awaiting = 0
+        self.meeting = False
         process.workers.append(self)
 
     def cost(self, ns):
@@ -187,6 +188,21 @@ class Engine:
 
     def _do_host(self, worker, ns):
         worker.now += ns
+
+    def _do_meet(self, worker):
+        """Goes on when all threads of the process are here."""
+        crew = worker.process.workers
+        worker.meeting = True
+        if not all(w.meeting for w in crew):
+            worker.blocked_in = ("meet", None)
+            return
+        at = max(w.now for w in crew)
+        for w in crew:
+            w.now = at
+            w.meeting = False
+            if w is not worker:
+                w.blocked_in = None
+                self.ready.append(w)
 
     def _do_begin(self, worker, name):
         span = HostSpan("user_annotation", name, worker.now, None, worker.thread)

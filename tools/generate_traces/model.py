@@ -77,6 +77,9 @@ class Builder:
         self.seed = seed
         self.random = random.Random(f"{seed}/device/{worker.process.rank}/{worker.device}")
         self.count = {}
+        self.equal_transfer = False
+        self.meets = False  # the threads of a process begin and end each step together
+        self.marks = True
 
     def add(self, *operation):
         self.worker.program.append(operation)
@@ -143,7 +146,8 @@ class Builder:
         self.count[group.name] = index + 1
         size = elements * (2 if dtype == "BFloat16" else 4)
         n = group.size
-        base = 2 * (n - 1) / n * size / self._bandwidth(group.ranks) + 9000
+        steps = 1 if self.equal_transfer else (n - 1) / n
+        base = 2 * steps * size / self._bandwidth(group.ranks) + 9000
 
         def make():
             draw = random.Random(f"{self.seed}/transfer/{group.name}/{index}")
@@ -253,7 +257,10 @@ class Builder:
             backward(i == warm_up - 1)
 
     def step(self, number, sleep_ns, pipeline=None):
-        self.add("begin", f"ProfilerStep#{number}")
+        if self.meets:
+            self.add("meet")
+        if self.marks:
+            self.add("begin", f"ProfilerStep#{number}")
         self.host(30000)
         if sleep_ns:
             self.add("host", sleep_ns)
@@ -275,5 +282,8 @@ class Builder:
         self.add("mark", number)
         if number > 0:
             self.add("synchronize", number - 1)
-        self.add("end")
+        if self.meets:
+            self.add("meet")
+        if self.marks:
+            self.add("end")
         self.host(8000)

@@ -33,6 +33,7 @@ class Scenario:
     clocks: list = field(default_factory=list)  # one for each host
     unequal: bool = False
     two_devices: bool = False
+    equal_transfer: bool = False  # collectives take as long whatever the number of ranks
     seq: bool = False
     collective_arguments: bool = True
     distributed_info: bool = True
@@ -120,6 +121,9 @@ def build(s):
                       work=s.work.get(member, 1.0), tp=s.tp)
         builder = Builder(worker, s.seed, sizes, of_rank[process.rank], s.host_of,
                           s.device_factor.get(member, 1.0))
+        builder.equal_transfer = s.equal_transfer
+        builder.meets = s.two_devices
+        builder.marks = worker is process.workers[0]
         program(s, worker, builder)
         engine.workers.append(worker)
     engine.run()
@@ -159,8 +163,8 @@ def late_host(o):
 
 def sleeper(o):
     s = Scenario("sleeper", ranks=o.ranks or 16, hosts=o.hosts or 1, steps=o.steps or 6,
-                 seed=o.seed, layers=1)
-    s.sleep_ns = {2: 25 * MS}
+                 seed=o.seed, layers=1, equal_transfer=True)
+    s.sleep_ns = {2: (25 if s.hosts == 1 else 60) * MS}
     s.expect = {"blamed": 2, "origin": 2, "reason": "late_host", "wait": "dependency.straggler"}
     return s
 
@@ -194,7 +198,7 @@ def slow_link(o):
 
 def absent(o):
     s = sleeper(o)
-    s.name, s.ranks, s.hosts = "absent", o.ranks or 4, o.hosts or 1
+    s.name, s.ranks = "absent", o.ranks or 4
     s.absent = [2]
     s.expect = {"blamed": None, "reason": "absent"}
     return s
@@ -250,9 +254,10 @@ def two_devices(o):
 
 
 def cut(o):
+    o.ranks, o.hosts = o.ranks or 64, o.hosts or 8
     s = sleeper(o)
-    s.name, s.ranks, s.hosts = "cut", o.ranks or 64, o.hosts or 8
-    s.cut = {9: 0.62, 22: 0.75, 58: 0.86}
+    s.name = "cut"
+    s.cut = {13: 0.62, 22: 0.75, 58: 0.86}
     return s
 
 
@@ -260,7 +265,7 @@ def big_mix(o):
     s = Scenario("big-mix", ranks=o.ranks or 64, hosts=o.hosts or 8, steps=o.steps or 5,
                  seed=o.seed, layers=1, tp=4, pp=2, micro_batches=2, header_first=False)
     s.clocks = host_clocks(s.hosts, s.seed)
-    s.cut = {9: 0.62, 22: 0.75, 58: 0.86}
+    s.cut = {13: 0.62, 22: 0.75, 58: 0.86}
     reason = o.reason or "late_host"
     s.expect = {"origin": 41, "reason": reason, "wait": "dependency.straggler"}
     if reason == "late_host":

@@ -64,7 +64,11 @@ endforeach()
 
 # --- the house itself ---
 add_test(NAME house.layers COMMAND ${PROJECT_SOURCE_DIR}/tools/check-layers)
-set_tests_properties(house.layers PROPERTIES LABELS house)
+add_test(NAME house.layers_are_checked COMMAND ${PROJECT_SOURCE_DIR}/scripts/test-layers)
+add_test(NAME house.docs
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/check-docs $<TARGET_FILE:weir_cli>)
+set_tests_properties(house.layers house.layers_are_checked house.docs PROPERTIES
+    LABELS house TIMEOUT 600)
 if(NOT WEIR_FUZZ AND NOT WEIR_COVERAGE)
     add_test(NAME house.install
         COMMAND ${PROJECT_SOURCE_DIR}/scripts/test-install ${PROJECT_BINARY_DIR})

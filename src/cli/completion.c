@@ -16,10 +16,11 @@ static void add_bash_command(weir_text *out, const cli_command *command)
             continue;
         weir_text_printf(out, "        %s) ", option->name);
         if (offers_files(option))
-            weir_text_printf(out, "COMPREPLY=($(compgen -f -- \"$word\"))");
+            weir_text_add(out, WEIR_STR("COMPREPLY=($(compgen -f -- \"$word\")); "));
         else if (option->choices)
-            weir_text_printf(out, "COMPREPLY=($(compgen -W \"%s\" -- \"$word\"))", option->choices);
-        weir_text_add(out, WEIR_STR("; return ;;\n"));
+            weir_text_printf(out, "COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); ",
+                             option->choices);
+        weir_text_add(out, WEIR_STR("return ;;\n"));
     }
     weir_text_add(out, WEIR_STR("        esac\n        options=\"--help"));
     for (uint32_t i = 0; i < command->option_count; i++)

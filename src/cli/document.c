@@ -1,5 +1,6 @@
 #include "cli/document.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { COLUMNS = 79, OPTION_INDENT = 27 };

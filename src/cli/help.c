@@ -40,6 +40,10 @@ static weir_code write_topic(weir_text *out, const char *topic, weir_err *err)
         capture_write(out);
         return WEIR_OK;
     }
+    const char *near = nearest_command(topic);
+    if (near)
+        return weir_err_set(err, WEIR_ERR_USAGE, "help: no command or topic %s; did you mean %s?",
+                            topic, near);
     return weir_err_set(err, WEIR_ERR_USAGE, "help: no command or topic %s; see weir help", topic);
 }
 

@@ -27,15 +27,8 @@ static int print_version(void)
 
 static int refuse_command(const char *name)
 {
-    enum { MOST = 32 };
-    const char *names[MOST];
-    uint32_t count;
     weir_err err = {0};
-    const cli_command *const *commands = command_list(&count);
-    uint32_t n = count < MOST ? count : MOST;
-    for (uint32_t i = 0; i < n; i++)
-        names[i] = commands[i]->name;
-    const char *near = nearest_name(name, names, n);
+    const char *near = nearest_command(name);
     if (near)
         weir_err_set(&err, WEIR_ERR_USAGE, "no command %s; did you mean %s?", name, near);
     else

@@ -49,6 +49,18 @@ const char *nearest_name(const char *text, const char *const *names, uint32_t co
     return best && best_distance <= (strlen(text) + 2) / 3 ? best : NULL;
 }
 
+const char *nearest_command(const char *text)
+{
+    enum { MOST = 32 };
+    const char *names[MOST];
+    uint32_t count;
+    const cli_command *const *commands = command_list(&count);
+    uint32_t n = count < MOST ? count : MOST;
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = commands[i]->name;
+    return nearest_name(text, names, n);
+}
+
 const cli_command *command_find(const char *name)
 {
     uint32_t count;

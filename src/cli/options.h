@@ -63,5 +63,7 @@ weir_code args_next(cli_args *args, cli_arg *arg, weir_err *err);
 /* The entry of names nearest to text, or NULL where none is near: at most a third of its letters
  * would have to change. */
 const char *nearest_name(const char *text, const char *const *names, uint32_t count);
+/* The same among the commands. */
+const char *nearest_command(const char *text);
 
 #endif

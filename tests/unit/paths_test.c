@@ -1,10 +1,8 @@
-/* clang-format off: cmocka.h needs these before it */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-/* clang-format on */
+#include <cmocka.h>
 
 #include "import/paths.h"
 

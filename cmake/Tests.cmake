@@ -9,7 +9,7 @@ foreach(source IN LISTS unit_tests)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
     target_include_directories(${name} PRIVATE src)
-    target_link_libraries(${name} PRIVATE weir_library PkgConfig::CMOCKA)
+    target_link_libraries(${name} PRIVATE weir_cli_parts weir_library PkgConfig::CMOCKA)
     set_target_properties(${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     weir_test_flags(${name})

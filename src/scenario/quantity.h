@@ -1,0 +1,30 @@
+/* quantity.h: numbers with their unit written out: "400 Gb/s", "25 ms", "80 GiB", "989.4 TFLOP/s".
+ *
+ * A unit belongs to one dimension, and a number without the unit that it needs is refused. Decimal
+ * and binary prefixes are kept apart (GB = 10^9 bytes, GiB = 2^30 bytes), bits and bytes too.
+ *
+ * Not here: keys and documents (preset.h). */
+#ifndef WEIR_SCENARIO_QUANTITY_H
+#define WEIR_SCENARIO_QUANTITY_H
+
+#include "codec/yaml.h"
+
+typedef enum {
+    WEIR_DIMENSION_BYTES = 0,   /* B, kB, MB, GB, TB, KiB, MiB, GiB, TiB */
+    WEIR_DIMENSION_BYTES_PER_S, /* the same "/s"; kb/s, Mb/s, Gb/s, Tb/s are bits */
+    WEIR_DIMENSION_SECONDS,     /* ns, us, ms, s, min, h */
+    WEIR_DIMENSION_FLOP_PER_S,  /* GFLOP/s, TFLOP/s, PFLOP/s; also OP/s */
+    WEIR_DIMENSION_COUNT
+} weir_dimension;
+
+/* "12.5", "-3", "1e9", without a locale; correctly rounded up to 15 digits, within 2 ulp beyond. */
+bool weir_number_parse(weir_str text, double *value);
+
+/* Non-negative; false where text is no number with a unit of that dimension. */
+bool weir_quantity_parse(weir_str text, weir_dimension dimension, double *value);
+
+/* The same of a node; the error says what was expected, with an example. */
+weir_code weir_quantity_read(const weir_yaml *doc, const weir_yaml_node *node,
+                             weir_dimension dimension, double *value, weir_err *err);
+
+#endif

@@ -1,9 +1,21 @@
 #include "cli/commands.h"
 
+#include <stdio.h>
+
 static const cli_command *const COMMANDS[] = {&TRACE_COMMAND, &HELP_COMMAND};
 
 const cli_command *const *command_list(uint32_t *count)
 {
     *count = sizeof COMMANDS / sizeof *COMMANDS;
     return COMMANDS;
+}
+
+int report_error(const weir_err *err)
+{
+    weir_text shown = {0};
+    /* File names and excerpts of input stand in it: a terminal must not interpret them. */
+    weir_text_escaped(&shown, weir_str_from(err->text), 0);
+    fprintf(stderr, "weir: %s\n", shown.failed || !shown.p ? "no memory" : shown.p);
+    weir_text_clear(&shown);
+    return err->code == WEIR_ERR_INTERNAL ? EXIT_INTERNAL : EXIT_INPUT;
 }

@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-int report_error(const weir_err *err)
-{
-    weir_text shown = {0};
-    /* File names and excerpts of input stand in it: a terminal must not interpret them. */
-    weir_text_escaped(&shown, weir_str_from(err->text), 0);
-    fprintf(stderr, "weir: %s\n", shown.failed || !shown.p ? "no memory" : shown.p);
-    weir_text_clear(&shown);
-    return err->code == WEIR_ERR_INTERNAL ? EXIT_INTERNAL : EXIT_INPUT;
-}
-
 static int print_version(void)
 {
     weir_err err = {0};

@@ -158,20 +158,34 @@ static weir_code bytes_copy(weir_intern *table, weir_str text, const char **copy
     return WEIR_OK;
 }
 
+static bool find_hashed(const weir_intern *table, weir_str text, uint64_t hash, uint32_t *id)
+{
+    uint32_t upper = (uint32_t)(hash >> 32);
+    if (table->slot_count == 0) {
+        return false;
+    }
+    uint32_t s = (uint32_t)hash & (table->slot_count - 1);
+    for (; table->slots[s]; s = (s + 1) & (table->slot_count - 1)) {
+        const entry *e = &table->entries[table->slots[s] - 1];
+        if (e->hash == upper && e->n == text.n &&
+            (text.n == 0 || memcmp(e->p, text.p, text.n) == 0)) {
+            *id = table->slots[s] - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool weir_intern_find(const weir_intern *table, weir_str text, uint32_t *id)
+{
+    return find_hashed(table, text, weir_hash(text.p, text.n), id);
+}
+
 weir_code weir_intern_add(weir_intern *table, weir_str text, uint32_t *id)
 {
     uint64_t hash = weir_hash(text.p, text.n);
-    uint32_t upper = (uint32_t)(hash >> 32);
-    if (table->slot_count) {
-        uint32_t s = (uint32_t)hash & (table->slot_count - 1);
-        for (; table->slots[s]; s = (s + 1) & (table->slot_count - 1)) {
-            const entry *e = &table->entries[table->slots[s] - 1];
-            if (e->hash == upper && e->n == text.n &&
-                (text.n == 0 || memcmp(e->p, text.p, text.n) == 0)) {
-                *id = table->slots[s] - 1;
-                return WEIR_OK;
-            }
-        }
+    if (find_hashed(table, text, hash, id)) {
+        return WEIR_OK;
     }
     if (table->count == table->capacity) {
         weir_code code = table_grow(table);
@@ -184,7 +198,7 @@ weir_code weir_intern_add(weir_intern *table, weir_str text, uint32_t *id)
     if (code != WEIR_OK) {
         return code;
     }
-    table->entries[table->count] = (entry){copy, text.n, upper};
+    table->entries[table->count] = (entry){copy, text.n, (uint32_t)(hash >> 32)};
     uint32_t s = (uint32_t)hash & (table->slot_count - 1);
     while (table->slots[s]) {
         s = (s + 1) & (table->slot_count - 1);

@@ -12,6 +12,8 @@ weir_intern *weir_intern_new(weir_budget *budget); /* budget may be NULL; NULL: 
 void weir_intern_free(weir_intern *table);
 /* The id of text, copied when new. WEIR_ERR_LIMIT or WEIR_ERR_MEMORY: *id untouched. */
 weir_code weir_intern_add(weir_intern *table, weir_str text, uint32_t *id);
+/* The id of text, if it is there. */
+bool weir_intern_find(const weir_intern *table, weir_str text, uint32_t *id);
 weir_str weir_intern_text(const weir_intern *table, uint32_t id);
 uint32_t weir_intern_count(const weir_intern *table);
 

@@ -1,4 +1,5 @@
 /* Appending to a timeline: interned tables and chunks of spans. */
+#include "timeline/shard.h"
 #include "timeline/tables.h"
 
 #include <assert.h>
@@ -244,4 +245,17 @@ weir_code weir_timeline_add_span(weir_timeline *t, const weir_new_span *span, we
     c->spans[c->count++] = *span;
     t->span_count++;
     return WEIR_OK;
+}
+
+void weir_timeline_label_existing(weir_timeline *t, weir_rank_id rank, int64_t group,
+                                  int64_t number, weir_name_id label)
+{
+    static const weir_lane_kind kinds[] = {WEIR_LANE_STREAM, WEIR_LANE_THREAD};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const lane_key key = {kinds[i], rank, group, number};
+        uint32_t row;
+        if (weir_intern_find(t->lane_keys, (weir_str){(const char *)&key, sizeof key}, &row)) {
+            t->lanes[row - 1].label = label;
+        }
+    }
 }

@@ -198,3 +198,18 @@ weir_group *weir_timeline_edit_groups(weir_timeline *t, uint32_t *count)
     *count = t->group_count;
     return t->groups;
 }
+
+weir_budget *weir_timeline_budget(const weir_timeline *t)
+{
+    return t->budget;
+}
+
+int64_t weir_timeline_first_device(const weir_timeline *t, weir_rank_id rank)
+{
+    for (uint32_t i = 0; i < t->lane_count; i++) {
+        if (t->lanes[i].kind == WEIR_LANE_STREAM && t->lanes[i].rank == rank) {
+            return t->lanes[i].group;
+        }
+    }
+    return -1;
+}

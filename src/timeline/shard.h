@@ -13,9 +13,18 @@
 weir_code weir_timeline_absorb(weir_timeline *into, weir_timeline *shard, int64_t shift_ns,
                                weir_err *err);
 
+/* The budget that t was made with; NULL = none. */
+weir_budget *weir_timeline_budget(const weir_timeline *t);
+/* The number of the first device that rank drives in an unsealed timeline, or -1. */
+int64_t weir_timeline_first_device(const weir_timeline *t, weir_rank_id rank);
+
 /* The ranks of an unsealed timeline, to be completed before sealing. */
 weir_rank *weir_timeline_edit_ranks(weir_timeline *t, uint32_t *count);
 /* Likewise its groups; ranks given to a group must come from malloc and are owned by t then. */
 weir_group *weir_timeline_edit_groups(weir_timeline *t, uint32_t *count);
+
+/* Labels the lanes (of either kind) of rank with this group and number, where there are any. */
+void weir_timeline_label_existing(weir_timeline *t, weir_rank_id rank, int64_t group,
+                                  int64_t number, weir_name_id label);
 
 #endif

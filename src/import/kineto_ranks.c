@@ -1,0 +1,44 @@
+#include "import/kineto_ranks.h"
+
+#include "base/sort.h"
+#include "codec/json_scan.h"
+
+#include <stdlib.h>
+
+enum { MOST_RANKS = 1 << 20 };
+
+static int rank_compare(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int32_t *kineto_ranks_parse(weir_str text, uint32_t *count)
+{
+    *count = 0;
+    if (weir_str_has(text, WEIR_STR("...")) || weir_str_has(text, WEIR_STR("\xe2\x80\xa6"))) {
+        return NULL;
+    }
+    uint32_t most = 1; /* one more than commas */
+    for (uint32_t i = 0; i < text.n; i++) {
+        most += text.p[i] == ',';
+    }
+    int32_t *ranks = most <= MOST_RANKS ? malloc(most * sizeof *ranks) : NULL;
+    uint32_t n = 0;
+    for (const char *p = text.p, *end = text.p + text.n; ranks && p < end && n < most;) {
+        int64_t value;
+        bool saturated;
+        const char *after = weir_json_integer(p, end, &value, &saturated);
+        if (after && value >= 0 && value <= INT32_MAX) {
+            ranks[n++] = (int32_t)value;
+        }
+        p = after ? after : p + 1;
+    }
+    if (n == 0 || !weir_sort(ranks, n, sizeof *ranks, rank_compare, NULL)) {
+        free(ranks);
+        return NULL;
+    }
+    *count = n;
+    return ranks;
+}

@@ -79,7 +79,7 @@ class Collective:
     """One occurrence; a message has two members, source and destination."""
 
     __slots__ = ("group", "index", "kind", "elements_in", "elements_out", "transfer_ns", "expected",
-                 "members", "source", "destination", "last_arrival", "dtype", "name")
+                 "members", "source", "destination", "last_arrival", "dtype")
 
     def __init__(self, group, index, kind, elements, transfer_ns):
         self.group = group

@@ -38,8 +38,6 @@ NCCL = {
     "send": "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
     "recv": "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
 }
-CAUSE = {"allreduce": "communication.all_reduce", "send": "communication.p2p",
-         "recv": "communication.p2p"}
 
 
 class Sizes:
@@ -54,15 +52,6 @@ class Sizes:
         self.layers = layers
         self.micro_batches = micro_batches
         self.parameters = (hidden * 3 * hidden + hidden * hidden) // tp + 3 * hidden * self.ffn
-
-
-class Disturbance:
-    """What is wrong with which ranks; ranks that are not named are well."""
-
-    def __init__(self):
-        self.sleep_ns = {}
-        self.work = {}
-        self.device_factor = {}
 
 
 class Builder:

@@ -13,27 +13,27 @@
 /* One clock per node (host). aligned = local + offset + drift * (local - drift_origin). */
 typedef struct {
     weir_name_id node;
-    bool linked;          /* tied to the reference clock (that of node 0) by matched collectives */
+    bool linked; /* tied to the reference clock (that of node 0) by matched collectives */
     int64_t offset_ns;
-    double drift;         /* ns per ns */
+    double drift; /* ns per ns */
     int64_t drift_origin_ns;
-    int64_t residual_ns;  /* median distance that is left between ends that should agree */
+    int64_t residual_ns; /* median distance that is left between ends that should agree */
 } weir_clock;
 
 /* One occurrence of a collective (or message) with the members that were seen. */
 typedef struct {
-    weir_comm_kind kind;    /* resolved: never SEND_RECV where arguments or annotations tell */
-    bool is_message;        /* two ends: a missing peer is a bubble, not a straggler */
-    bool complete;          /* every member of the group was seen */
-    bool split;             /* clocks are good enough to tell waiting from transfer */
-    weir_group_id group;    /* WEIR_NONE = not recorded (taken to be all ranks) */
-    uint32_t group_size;    /* members expected; 0 = unknown */
-    uint64_t bytes;         /* message size as nccl-tests counts it; 0 = unknown */
-    uint32_t first_member;  /* members first_member .. + member_count - 1 */
+    weir_comm_kind kind;   /* resolved: never SEND_RECV where arguments or annotations tell */
+    bool is_message;       /* two ends: a missing peer is a bubble, not a straggler */
+    bool complete;         /* every member of the group was seen */
+    bool split;            /* clocks are good enough to tell waiting from transfer */
+    weir_group_id group;   /* WEIR_NONE = not recorded (taken to be all ranks) */
+    uint32_t group_size;   /* members expected; 0 = unknown */
+    uint64_t bytes;        /* message size as nccl-tests counts it; 0 = unknown */
+    uint32_t first_member; /* members first_member .. + member_count - 1 */
     uint32_t member_count;
-    uint32_t last_member;   /* index of the member that arrived last (tie: lower device) */
+    uint32_t last_member;    /* index of the member that arrived last (tie: lower device) */
     int64_t last_arrival_ns; /* aligned */
-    int64_t end_ns;         /* aligned, latest end of the members */
+    int64_t end_ns;          /* aligned, latest end of the members */
 } weir_instance;
 
 typedef struct {
@@ -50,18 +50,18 @@ typedef struct {
 typedef struct {
     uint32_t clock_count;
     weir_clock *clocks;
-    uint32_t *clock_of_rank;      /* by rank id */
-    weir_span_id *launch;         /* by device span: the host span that launched it, or WEIR_NONE */
-    uint32_t *instance_of_span;   /* by device span: its instance, or WEIR_NONE */
-    uint32_t *member_of_span;     /* by device span: its row in members, or WEIR_NONE */
+    uint32_t *clock_of_rank;    /* by rank id */
+    weir_span_id *launch;       /* by device span: the host span that launched it, or WEIR_NONE */
+    uint32_t *instance_of_span; /* by device span: its instance, or WEIR_NONE */
+    uint32_t *member_of_span;   /* by device span: its row in members, or WEIR_NONE */
     uint32_t instance_count, member_count, edge_count;
-    weir_instance *instances;     /* by last arrival */
-    weir_member *members;         /* of one instance: by device */
-    weir_edge *edges;             /* by (after, before) */
-    bool aligned;                 /* all nodes with collectives are linked */
+    weir_instance *instances; /* by last arrival */
+    weir_member *members;     /* of one instance: by device */
+    weir_edge *edges;         /* by (after, before) */
+    bool aligned;             /* all nodes with collectives are linked */
     int64_t max_offset_ns, residual_ns;
-    uint32_t unlinked_count;      /* nodes that nothing links */
-    bool refused;                 /* residual exceeds the waits: nothing between nodes was split */
+    uint32_t unlinked_count; /* nodes that nothing links */
+    bool refused;            /* residual exceeds the waits: nothing between nodes was split */
 } weir_match;
 
 /* is_comm[name id]: this kernel name is communication; kind_of[name id]: the collective that the

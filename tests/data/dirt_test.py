@@ -48,7 +48,8 @@ class Dirt(unittest.TestCase):
             self.assertTrue(dropped["kinds"], "something has to be counted")
         if lost is False:
             self.assertEqual(dropped["events"], 0)
-            self.assertEqual(dropped["kinds"], [])
+            self.assertLessEqual({kind["kind"] for kind in dropped["kinds"]},
+                                 {"rank-not-recorded"})
         for kind in dropped["kinds"]:
             self.assertGreater(kind["count"], 0)
             self.assertRegex(kind["kind"], r"^[a-z0-9-]+$")

@@ -6,7 +6,8 @@ apart, each with its launch. expect.json says for each file what has to be left 
   exit      the exit codes that are right
   busy_ns   what the kernels that can be read add up to; "at_least_ns" where the damage may take
             some with it
-  lost      true: the report has to count at least one thing as dropped or repaired
+  lost      true: the report has to count at least one thing as dropped or repaired; false: it
+            has to count nothing but ranks that are not recorded; null: either
 """
 import gzip
 import json
@@ -111,9 +112,11 @@ def cases():
     yield "nan.json", document(nan).encode(), {"exit": [0], "busy_ns": ALL_NS, "lost": None}
     trailing = good_events()
     trailing[2] = kernel_event(0, stamp(FIRST_NS), "100.000", extra=", ")
-    trailing[5] = trailing[5].replace('"stream": 7,', '"stream": 7, "bytes": ,')
     yield "trailing-commas.json", document(trailing + ["  "]).encode(), {
         "exit": [0], "busy_ns": ALL_NS, "lost": None}
+    yield "missing-value.json", with_event(
+        host_event("aten::empty", 50, FIRST_NS).replace('"Ev Idx": 50', '"Ev Idx": , "x": 1')), {
+            "exit": [0], "busy_ns": ALL_NS, "lost": True}
     strings = good_events()
     for i in range(KERNELS):
         at = FIRST_NS + i * PERIOD_NS

@@ -1,7 +1,7 @@
 #include "report/page.h"
 #include "result/quantity.h"
 
-enum { ROWS = 20, NODE_COLUMNS = 20, NAME_COLUMNS = 40 };
+enum { ROWS = 20, NODE_COLUMNS = 20, NAME_COLUMNS = 30 };
 
 static void put_share(table *t, int64_t part, int64_t whole)
 {
@@ -28,8 +28,15 @@ static void put_headings(table *t, const char *const *headings)
     }
 }
 
-static void put_more(const page *p, uint64_t shown, uint64_t count)
+/* Ends a table of which `shown` of `count` rows were put; says so where rows are missing. */
+static void put_table(const page *p, table *t, uint64_t shown, uint64_t count)
 {
+    if (count == 0) {
+        table_drop(t);
+        weir_text_add(p->out, WEIR_STR("Nothing recorded to make this table of.\n"));
+        return;
+    }
+    table_print(t, p->out, p->options->colour);
     if (count > shown) {
         page_ink(p, INK_FAINT, WEIR_WAIT_COMPUTE);
         weir_text_printf(p->out, "%llu more (--top N)", (unsigned long long)(count - shown));
@@ -58,31 +65,45 @@ static void put_account(table *t, const weir_account *account)
     table_end(t);
 }
 
+/* Only the columns that tell ranks apart: nodes where there are several, devices where a rank has
+ * several. */
 static void by_rank(const page *p)
 {
-    static const char *const headings[] = {"rank",         "GPU",   "node",       "wall",
-                                           "compute",      "comm.", "dependency", "cache",
-                                           "most waiting", NULL};
+    static const char *const headings[] = {"wall",  "comp.",        "comm.", "dep.",
+                                           "cache", "most waiting", NULL};
+    static const char *const aligns[] = {"rrrrrrl", "rlrrrrrl", "rrrrrrrl", "rrlrrrrrl"};
+    bool nodes = p->result->window.nodes > 1;
+    bool devices = p->result->window.devices != p->result->window.ranks;
     uint32_t top = page_top(p, ROWS), shown = 0;
     table t;
-    table_begin(&t, "rrlrrrrrl");
+    table_begin(&t, aligns[(devices ? 2 : 0) + (nodes ? 1 : 0)]);
+    table_put(&t, "rank");
+    if (devices) {
+        table_put(&t, "GPU");
+    }
+    if (nodes) {
+        table_put(&t, "node");
+    }
     put_headings(&t, headings);
     for (; shown < p->result->device_count && shown < top; shown++) {
         const weir_device_row *row = &p->result->devices[shown];
         table_int(&t, row->rank);
-        table_int(&t, row->device);
-        put_name(&t, row->node, 12);
+        if (devices) {
+            table_int(&t, row->device);
+        }
+        if (nodes) {
+            put_name(&t, row->node, 12);
+        }
         put_duration(&t, row->account.wall_ns);
         put_account(&t, &row->account);
     }
-    table_print(&t, p->out, p->options->colour);
-    put_more(p, shown, p->result->device_count);
+    put_table(p, &t, shown, p->result->device_count);
 }
 
 static void by_node(const page *p)
 {
-    static const char *const headings[] = {"node",       "GPUs",  "compute",      "comm.",
-                                           "dependency", "cache", "most waiting", NULL};
+    static const char *const headings[] = {"node", "GPUs",  "compute",      "comm.",
+                                           "dep.", "cache", "most waiting", NULL};
     uint32_t top = page_top(p, ROWS), shown = 0;
     table t;
     table_begin(&t, "lrrrrrl");
@@ -93,14 +114,13 @@ static void by_node(const page *p)
         table_int(&t, row->devices);
         put_account(&t, &row->account);
     }
-    table_print(&t, p->out, p->options->colour);
-    put_more(p, shown, p->result->node_count);
+    put_table(p, &t, shown, p->result->node_count);
 }
 
 static void by_step(const page *p)
 {
-    static const char *const headings[] = {"step",       "wall",  "compute",      "comm.",
-                                           "dependency", "cache", "most waiting", NULL};
+    static const char *const headings[] = {"step", "wall",  "compute",      "comm.",
+                                           "dep.", "cache", "most waiting", NULL};
     uint32_t top = page_top(p, ROWS), shown = 0;
     int64_t devices = p->result->window.devices > 0 ? p->result->window.devices : 1;
     table t;
@@ -112,8 +132,7 @@ static void by_step(const page *p)
         put_duration(&t, row->account.wall_ns / devices);
         put_account(&t, &row->account);
     }
-    table_print(&t, p->out, p->options->colour);
-    put_more(p, shown, p->result->step_count);
+    put_table(p, &t, shown, p->result->step_count);
 }
 
 static void put_cause(table *t, const weir_result *result, int c)
@@ -177,9 +196,9 @@ static void put_bytes(table *t, uint64_t bytes)
 static void put_collective(table *t, const weir_collective_row *row)
 {
     double bandwidth = row->bus_bandwidth_bytes_per_s;
-    put_name(t, row->axis, 9);
+    put_name(t, row->axis, 8);
     table_put(t, weir_comm_kind_name(row->kind));
-    put_name(t, row->group, 10);
+    put_name(t, row->group, 8);
     weir_text_printf(table_cell(t), "%u%s", (unsigned)row->ranks, row->complete ? "" : "?");
     table_end(t);
     table_int(t, row->instances);
@@ -205,8 +224,7 @@ static void by_axis(const page *p)
     for (; shown < p->result->collective_count && shown < top; shown++) {
         put_collective(&t, &p->result->collectives[shown]);
     }
-    table_print(&t, p->out, p->options->colour);
-    put_more(p, shown, p->result->collective_count);
+    put_table(p, &t, shown, p->result->collective_count);
 }
 
 static int64_t kernel_ns(const weir_result *result)
@@ -232,10 +250,9 @@ static void by_kernel(const page *p)
         put_share(&t, row->ns, all);
         table_int(&t, (int64_t)row->count);
         table_put(&t, weir_cause_name(row->cause));
-        put_name(&t, row->name, NAME_COLUMNS - 10);
+        put_name(&t, row->name, NAME_COLUMNS);
     }
-    table_print(&t, p->out, p->options->colour);
-    put_more(p, shown, p->result->kernel_count);
+    put_table(p, &t, shown, p->result->kernel_count);
 }
 
 void page_by(const page *p)
@@ -276,8 +293,9 @@ void page_unknown_kernels(const page *p)
     weir_quantity_percent(p->out, unknown, all);
     weir_text_printf(p->out, " of the kernel time, %u name%s.\n", (unsigned)count,
                      count == 1 ? "" : "s");
-    weir_text nothing = {0};
-    table_print(&t, shown > 0 ? p->out : &nothing, p->options->colour);
-    weir_text_clear(&nothing);
-    put_more(p, shown, count);
+    if (count > 0) {
+        put_table(p, &t, shown, count);
+    } else {
+        table_drop(&t);
+    }
 }

@@ -19,7 +19,7 @@ void page_efficiency(const page *p);
 void page_path(const page *p);
 void page_hidden(const page *p);
 void page_sureness(const page *p);
-void page_losses(const page *p);
+void page_losses(const page *p, bool lost); /* lost, or only repaired */
 void page_notes(const page *p);
 
 /* by.c */

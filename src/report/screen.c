@@ -1,9 +1,7 @@
 #include "report/page.h"
 #include "result/quantity.h"
 
-#include <string.h>
-
-enum { PAGE_COLUMNS = 80, NAME_COLUMNS = 13, BAR_COLUMNS = 17, CAUSE_COLUMNS = 38 };
+enum { NAME_COLUMNS = 13, BAR_COLUMNS = 17, CAUSE_COLUMNS = 38 };
 
 void page_ink(const page *p, ink which, weir_wait wait)
 {
@@ -57,45 +55,23 @@ static void add_extent(weir_text *text, const weir_result *result)
     }
 }
 
-static void add_loss_hint(weir_text *text, const weir_result *result)
-{
-    uint64_t lost = weir_diags_lost(&result->diags);
-    if (lost > 0) {
-        weir_text_printf(text, "%llu loss%s (see end)", (unsigned long long)lost,
-                         lost == 1 ? "" : "es");
-    }
-}
-
 static void put_header(const page *p)
 {
-    weir_text left = {0}, right = {0};
-    add_count(&left, p->result->window.ranks, "rank");
-    if (p->result->window.devices != p->result->window.ranks) {
-        weir_text_add(&left, WEIR_STR(", "));
-        add_count(&left, p->result->window.devices, "GPU");
-    }
-    weir_text_add(&left, WEIR_STR(", "));
-    add_count(&left, p->result->window.nodes, "node");
-    weir_text_add(&left, WEIR_STR(", "));
-    add_extent(&left, p->result);
-    add_loss_hint(&right, p->result);
+    weir_text *out = p->out;
     page_ink(p, INK_BOLD, WEIR_WAIT_COMPUTE);
-    const char *kind = p->result->simulated ? "SIMULATED" : "MEASURED";
-    weir_text_add(p->out, weir_str_from(kind));
+    weir_text_add(out, p->result->simulated ? WEIR_STR("SIMULATED") : WEIR_STR("MEASURED"));
     page_plain(p);
-    weir_text_add(p->out, WEIR_STR("  "));
-    weir_text_bytes(p->out, left.p, left.n);
-    size_t used = strlen(kind) + 2 + left.n;
-    if (right.n > 0) {
-        text_pad(p->out, used + right.n + 2 <= PAGE_COLUMNS
-                             ? (uint32_t)(PAGE_COLUMNS - used - right.n)
-                             : 2);
-        weir_text_bytes(p->out, right.p, right.n);
+    weir_text_add(out, WEIR_STR("  "));
+    add_count(out, p->result->window.ranks, "rank");
+    if (p->result->window.devices != p->result->window.ranks) {
+        weir_text_add(out, WEIR_STR(", "));
+        add_count(out, p->result->window.devices, "GPU");
     }
-    weir_text_char(p->out, '\n');
-    p->out->failed = p->out->failed || left.failed || right.failed;
-    weir_text_clear(&left);
-    weir_text_clear(&right);
+    weir_text_add(out, WEIR_STR(", "));
+    add_count(out, p->result->window.nodes, "node");
+    weir_text_add(out, WEIR_STR(", "));
+    add_extent(out, p->result);
+    weir_text_char(out, '\n');
 }
 
 /* Where most of the exposed time of a communication cause was, with its tier. */
@@ -238,6 +214,7 @@ static void put_control(const page *p)
 static void put_first_screen(const page *p)
 {
     put_header(p);
+    page_losses(p, true);
     if (p->result->verdict.sentence != NULL) {
         text_wrap(p->out, weir_str_from(p->result->verdict.sentence), 0);
     }
@@ -252,7 +229,7 @@ static void put_first_screen(const page *p)
     page_efficiency(p);
     page_path(p);
     page_hidden(p);
-    page_losses(p);
+    page_losses(p, false);
     page_sureness(p);
     page_notes(p);
 }

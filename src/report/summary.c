@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { NODE_COLUMNS = 16, FIRST_NOTES = 2 };
+enum { NODE_COLUMNS = 16, FIRST_NOTES = 2, PLACES = 2, PLACE_COLUMNS = 56 };
 
 static void end_line(const page *p, weir_text *line, uint32_t indent)
 {
@@ -125,9 +125,11 @@ void page_stragglers(const page *p)
             shown++;
         }
     }
-    weir_text nothing = {0};
-    table_print(&t, shown > 0 ? p->out : &nothing, p->options->colour);
-    weir_text_clear(&nothing);
+    if (shown > 0) {
+        table_print(&t, p->out, p->options->colour);
+    } else {
+        table_drop(&t);
+    }
 }
 
 /* --- collectives by axis --- */
@@ -249,9 +251,15 @@ void page_path(const page *p)
     weir_text line = {0};
     if (length > 0) {
         weir_text_add(&line, WEIR_STR("Critical path: "));
+        bool first = true;
         for (int wait = 0; wait < WEIR_WAIT_COUNT; wait++) {
-            weir_text_printf(&line, "%s%s ", wait > 0 ? ", " : "", weir_wait_name((weir_wait)wait));
-            weir_quantity_percent(&line, p->result->critical_path.waits.ns[wait], length);
+            int64_t ns = p->result->critical_path.waits.ns[wait];
+            if (weir_quantity_share(ns, length) >= 0.005) {
+                weir_text_printf(&line, "%s%s ", first ? "" : ", ",
+                                 weir_wait_name((weir_wait)wait));
+                weir_quantity_percent(&line, ns, length);
+                first = false;
+            }
         }
         if (p->result->critical_path.rank_count > 1) {
             weir_text_printf(&line, "; rank %d ", (int)p->result->critical_path.ranks[0].rank);
@@ -288,41 +296,36 @@ void page_hidden(const page *p)
     end_line(p, &line, 2);
 }
 
+/* The first kinds of loss with their first places, of the others only the counts. */
 static void add_kinds(weir_text *line, const weir_diags *diags, bool loss)
 {
-    bool first = true;
+    uint32_t shown = 0;
     for (uint32_t i = 0; i < diags->count; i++) {
         const weir_diag *diag = &diags->items[i];
         if (diag->loss != loss) {
             continue;
         }
-        weir_text_printf(line, "%s%s %llu", first ? "" : ", ", diag->kind,
-                         (unsigned long long)diag->count);
-        if (loss && diag->place_count > 0) {
+        weir_text_printf(line, "%s%llu %s", shown == 0 ? "" : ", ", (unsigned long long)diag->count,
+                         diag->kind);
+        if (loss && shown < PLACES && diag->place_count > 0) {
             weir_text_add(line, WEIR_STR(" ("));
-            weir_text_escaped(line, weir_str_from(diag->places[0].text), 60);
+            weir_text_escaped(line, weir_str_from(diag->places[0].text), PLACE_COLUMNS);
             weir_text_char(line, ')');
         }
-        first = false;
+        shown++;
     }
 }
 
-void page_losses(const page *p)
+void page_losses(const page *p, bool lost)
 {
-    static const struct {
-        bool loss;
-        const char *title;
-    } parts[] = {{true, "Lost: "}, {false, "Repaired or assumed: "}};
-    for (int i = 0; i < 2; i++) {
-        weir_text kinds = {0}, line = {0};
-        add_kinds(&kinds, &p->result->diags, parts[i].loss);
-        if (kinds.n > 0) {
-            weir_text_printf(&line, "%s%s.", parts[i].title, kinds.p);
-        }
-        line.failed = line.failed || kinds.failed;
-        weir_text_clear(&kinds);
-        end_line(p, &line, 2);
+    weir_text kinds = {0}, line = {0};
+    add_kinds(&kinds, &p->result->diags, lost);
+    if (kinds.n > 0) {
+        weir_text_printf(&line, "%s: %s.", lost ? "Lost" : "Repaired or assumed", kinds.p);
     }
+    line.failed = line.failed || kinds.failed;
+    weir_text_clear(&kinds);
+    end_line(p, &line, 2);
 }
 
 static void add_clocks(weir_text *line, const weir_result *result)

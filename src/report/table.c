@@ -105,6 +105,11 @@ void table_print(table *t, weir_text *out, bool colour)
         weir_text_add(out, colour && i == 0 ? WEIR_STR("\033[0m\n") : WEIR_STR("\n"));
     }
     out->failed = out->failed || failed;
+    table_drop(t);
+}
+
+void table_drop(table *t)
+{
     weir_text_clear(&t->bytes);
     free(t->ends);
     *t = (table){0};

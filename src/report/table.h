@@ -23,6 +23,7 @@ void table_put(table *t, const char *text); /* a whole cell */
 void table_int(table *t, int64_t value);
 /* Appends the table to out and frees it. The header is faint where colour is on. */
 void table_print(table *t, weir_text *out, bool colour);
+void table_drop(table *t); /* frees without printing */
 
 uint32_t text_columns(const char *p, size_t n);
 void text_pad(weir_text *out, uint32_t columns); /* spaces */

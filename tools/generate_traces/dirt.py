@@ -116,7 +116,7 @@ def cases():
         "exit": [0], "busy_ns": ALL_NS, "lost": None}
     yield "missing-value.json", with_event(
         host_event("aten::empty", 50, FIRST_NS).replace('"Ev Idx": 50', '"Ev Idx": , "x": 1')), {
-            "exit": [0], "busy_ns": ALL_NS, "lost": True}
+            "exit": [0], "busy_ns": ALL_NS, "lost": None}
     strings = good_events()
     for i in range(KERNELS):
         at = FIRST_NS + i * PERIOD_NS

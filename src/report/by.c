@@ -102,7 +102,7 @@ static void by_rank(const page *p)
 
 static void by_node(const page *p)
 {
-    static const char *const headings[] = {"node", "GPUs",  "compute",      "comm.",
+    static const char *const headings[] = {"node", "GPUs",  "comp.",        "comm.",
                                            "dep.", "cache", "most waiting", NULL};
     uint32_t top = page_top(p, ROWS), shown = 0;
     table t;
@@ -119,7 +119,7 @@ static void by_node(const page *p)
 
 static void by_step(const page *p)
 {
-    static const char *const headings[] = {"step", "wall",  "compute",      "comm.",
+    static const char *const headings[] = {"step", "wall",  "comp.",        "comm.",
                                            "dep.", "cache", "most waiting", NULL};
     uint32_t top = page_top(p, ROWS), shown = 0;
     int64_t devices = p->result->window.devices > 0 ? p->result->window.devices : 1;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { NODE_COLUMNS = 16, FIRST_NOTES = 2, PLACES = 2, PLACE_COLUMNS = 56 };
+enum { NODE_COLUMNS = 12, AXIS_COLUMNS = 8, FIRST_NOTES = 2, PLACES = 2, PLACE_COLUMNS = 56 };
 
 static void end_line(const page *p, weir_text *line, uint32_t indent)
 {
@@ -29,7 +29,7 @@ static const char *late_host_phrase(weir_cause cause)
     case WEIR_CAUSE_DEPENDENCY_HOST:
         return "late host: launches late";
     case WEIR_CAUSE_DEPENDENCY_SYNC:
-        return "late host: waits for its GPU";
+        return "late host: waits for GPU";
     case WEIR_CAUSE_DEPENDENCY_DATA:
         return "late host: data loader";
     case WEIR_CAUSE_DEPENDENCY_ALLOCATOR:
@@ -39,7 +39,7 @@ static const char *late_host_phrase(weir_cause cause)
     case WEIR_CAUSE_DEPENDENCY_CHECKPOINT:
         return "late host: checkpoint";
     case WEIR_CAUSE_DEPENDENCY_LAUNCH:
-        return "late host: slow launch calls";
+        return "late host: launch calls";
     default:
         return "late host";
     }
@@ -62,7 +62,7 @@ static void put_why(table *t, const weir_straggler_row *row)
             weir_quantity_fixed(cell, row->factor, 2);
             break;
         case WEIR_REASON_SLOW_DEVICE:
-            weir_text_add(cell, WEIR_STR("slow GPU: same kernels x"));
+            weir_text_add(cell, WEIR_STR("slow GPU: x"));
             weir_quantity_fixed(cell, row->factor, 2);
             break;
         case WEIR_REASON_SLOW_LINK:
@@ -94,7 +94,8 @@ static void put_straggler(table *t, const weir_result *result, const weir_stragg
     }
     table_end(t);
     put_duration(t, weir_straggler_mean_ns(result, row));
-    weir_text_escaped(table_cell(t), weir_str_from(row->axis != NULL ? row->axis : ""), 10);
+    weir_text_escaped(table_cell(t), weir_str_from(row->axis != NULL ? row->axis : ""),
+                      AXIS_COLUMNS);
     table_end(t);
     put_why(t, row);
     if (row->origin_rank < 0) {
@@ -186,7 +187,7 @@ uint32_t axes_of(const weir_result *result, axis_row rows[AXES_MAX])
 static void put_axis(table *t, const weir_result *result, const axis_row *row, bool unsplit)
 {
     weir_text_add(table_cell(t), WEIR_STR("  "));
-    weir_text_escaped(table_cell(t), weir_str_from(row->axis), 12);
+    weir_text_escaped(table_cell(t), weir_str_from(row->axis), AXIS_COLUMNS);
     table_end(t);
     put_duration(t, mean_ns(result, row->exposed_ns));
     put_duration(t, mean_ns(result, row->transfer_ns));

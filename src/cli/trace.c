@@ -97,6 +97,8 @@ static weir_code note_inputs(trace_run_state *run, weir_err *err)
             return no_memory(err);
     }
     result->input_count = run->paths.count;
+    for (uint32_t i = 0; i < run->paths.skipped_count; i++)
+        weir_result_note(result, "%s is no trace: left out", run->paths.skipped[i]);
     return WEIR_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "import/paths.h"
 
 #include "base/sort.h"
+#include "codec/source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -67,23 +68,64 @@ static weir_code no_memory(weir_err *err)
 }
 
 /* Takes path over, also on failure; NULL is lack of memory. */
-static weir_code paths_push(weir_paths *paths, char *path, weir_err *err)
+static weir_code list_push(char ***list, uint32_t *count, uint32_t *capacity, char *path,
+                           weir_err *err)
 {
-    if (path && paths->count == paths->capacity) {
-        uint32_t capacity = paths->capacity ? paths->capacity * 2 : 16;
-        char **items = realloc(paths->items, capacity * sizeof *items);
+    if (path && *count == *capacity) {
+        uint32_t more = *capacity ? *capacity * 2 : 16;
+        char **items = realloc(*list, more * sizeof *items);
         if (!items) {
             free(path);
             path = NULL;
         } else {
-            paths->items = items;
-            paths->capacity = capacity;
+            *list = items;
+            *capacity = more;
         }
     }
     if (!path)
         return no_memory(err);
-    paths->items[paths->count++] = path;
+    (*list)[(*count)++] = path;
     return WEIR_OK;
+}
+
+static weir_code paths_push(weir_paths *paths, char *path, weir_err *err)
+{
+    return list_push(&paths->items, &paths->count, &paths->capacity, path, err);
+}
+
+static weir_code paths_skip(weir_paths *paths, char *path, weir_err *err)
+{
+    return list_push(&paths->skipped, &paths->skipped_count, &paths->skipped_capacity, path, err);
+}
+
+/* A whole JSON object whose beginning has none of the keys that traces begin with. What is damaged
+ * or empty is not judged: the reader says what is wrong with it. */
+static bool is_other_json(const char *path)
+{
+    static const char *const KEYS[] = {
+        "\"traceEvents\"",     "\"schemaVersion\"",       "\"deviceProperties\"",
+        "\"displayTimeUnit\"", "\"traceName\"",           "\"otherData\"",
+        "\"distributedInfo\"", "\"baseTimeNanoseconds\"", "\"ph\"",
+    };
+    enum { LOOKED_AT = 64 << 10 };
+    char *bytes = malloc(LOOKED_AT);
+    weir_source *source = NULL;
+    size_t n = 0;
+    bool is_read = bytes && weir_source_open(path, 0, &source, NULL) == WEIR_OK &&
+                   weir_source_read(source, bytes, LOOKED_AT, &n, NULL) == WEIR_OK && n > 0;
+    bool is_other = false;
+    if (is_read) {
+        weir_str text = {bytes, (uint32_t)n};
+        uint32_t i = 0;
+        while (i < n && strchr(" \t\r\n", bytes[i]) && bytes[i] != '\0')
+            i++;
+        is_other = i < n && bytes[i] == '{';
+        for (uint32_t k = 0; k < sizeof KEYS / sizeof *KEYS && is_other; k++)
+            is_other = !weir_str_has(text, weir_str_from(KEYS[k]));
+    }
+    weir_source_close(source);
+    free(bytes);
+    return is_other;
 }
 
 static char *path_join(const char *folder, const char *name)
@@ -116,7 +158,7 @@ static weir_code add_entry(weir_paths *paths, const char *folder, const char *na
         return WEIR_OK;
     }
     if (S_ISREG(info.st_mode) && is_trace_name(name))
-        return paths_push(paths, path, err);
+        return is_other_json(path) ? paths_skip(paths, path, err) : paths_push(paths, path, err);
     weir_code code = WEIR_OK;
     if (S_ISDIR(info.st_mode) && depth < DEPTH_MAX)
         code = add_folder(paths, path, depth + 1, err);
@@ -183,10 +225,11 @@ static weir_code add_name(weir_paths *paths, const char *name, weir_err *err)
     if (paths->count == before)
         return weir_err_set(err, WEIR_ERR_INPUT, "%s: no trace file in it (expected %s)", name,
                             SUFFIXES);
-    if (!weir_sort(paths->items + before, paths->count - before, sizeof *paths->items, path_compare,
-                   NULL))
-        return no_memory(err);
-    return WEIR_OK;
+    bool sorted =
+        weir_sort(paths->items + before, paths->count - before, sizeof *paths->items, path_compare,
+                  NULL) &&
+        weir_sort(paths->skipped, paths->skipped_count, sizeof *paths->skipped, path_compare, NULL);
+    return sorted ? WEIR_OK : no_memory(err);
 }
 
 /* Drops paths that name a file which an earlier one named, by whatever way. */
@@ -235,6 +278,9 @@ void weir_paths_clear(weir_paths *paths)
 {
     for (uint32_t i = 0; i < paths->count; i++)
         free(paths->items[i]);
+    for (uint32_t i = 0; i < paths->skipped_count; i++)
+        free(paths->skipped[i]);
     free(paths->items);
+    free(paths->skipped);
     *paths = (weir_paths){0};
 }

@@ -3,7 +3,9 @@
  * A directory becomes its trace files (*.json, *.json.gz, *.json.zst, and *.json.tmp, which Kineto
  * leaves behind when it is killed), those of its subdirectories included; a pattern that no file
  * bears as its name becomes what it matches; both in natural order (rank2 before rank10), which
- * does not depend on the file system or the locale. The same file is listed once.
+ * does not depend on the file system or the locale. The same file is listed once. JSON objects that
+ * a directory holds beside traces (a configuration, a result) are told by their first keys, left
+ * out and named. What is named itself is never judged.
  *
  * Not here: what is in the files. */
 #ifndef WEIR_IMPORT_PATHS_H
@@ -14,6 +16,8 @@
 typedef struct {
     char **items; /* owned, NUL-terminated; "-" is standard input */
     uint32_t count, capacity;
+    char **skipped; /* owned: files of directories that are JSON, but no traces */
+    uint32_t skipped_count, skipped_capacity;
 } weir_paths;
 
 /* paths must be zeroed; it is empty again on failure. Errors: a name that does not exist, a

@@ -84,6 +84,34 @@ static void subfolders_are_opened(void **state)
     expect_paths("job/", EXPECTED, 2);
 }
 
+static void put(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void other_json_of_a_folder_is_left_out_and_named(void **state)
+{
+    put("rank0.json", "{\"schemaVersion\": 1, \"traceEvents\": []}");
+    put("rank1.json", "[{\"ph\": \"X\"}]");
+    put("rank2.json", ""); /* the reader says what is wrong with it */
+    put("truth.json", " {\"ranks\": 4}");
+    put("config.json", "{\"model\": \"llama\"}");
+    static const char *const FOLDER[] = {"."};
+    weir_err err = {0};
+    weir_paths paths = {0};
+    assert_int_equal(weir_paths_expand(FOLDER, 1, &paths, &err), WEIR_OK);
+    assert_int_equal(paths.count, 3);
+    assert_int_equal(paths.skipped_count, 2);
+    assert_string_equal(paths.skipped[0], "./config.json");
+    assert_string_equal(paths.skipped[1], "./truth.json");
+    weir_paths_clear(&paths);
+    static const char *const NAMED[] = {"truth.json"};
+    expect_paths("truth.json", NAMED, 1);
+}
+
 static void a_loop_of_links_ends(void **state)
 {
     mkdir("job", 0777);
@@ -147,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_folder_becomes_its_traces_in_natural_order),
         IN_FOLDER(subfolders_are_opened),
+        IN_FOLDER(other_json_of_a_folder_is_left_out_and_named),
         IN_FOLDER(a_loop_of_links_ends),
         IN_FOLDER(a_pattern_becomes_what_it_matches),
         IN_FOLDER(a_file_with_the_name_of_a_pattern_is_that_file),

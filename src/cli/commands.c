@@ -17,5 +17,10 @@ int report_error(const weir_err *err)
     weir_text_escaped(&shown, weir_str_from(err->text), 0);
     fprintf(stderr, "weir: %s\n", shown.failed || !shown.p ? "no memory" : shown.p);
     weir_text_clear(&shown);
+    if (err->code == WEIR_ERR_INTERNAL)
+        fprintf(stderr,
+                "weir: this is an error of Weir %s, not of your input: please report it with the "
+                "command and the line above\n",
+                weir_version());
     return err->code == WEIR_ERR_INTERNAL ? EXIT_INTERNAL : EXIT_INPUT;
 }

@@ -64,7 +64,7 @@ def weir(*arguments, **options):
 
 
 def trace(*paths, extra=()):
-    """weir trace --json PATHS: the object. Raises with the message where it does not exit with 0."""
+    """The object of weir trace --json PATHS. Raises, with the message, unless it exits with 0."""
     run = weir("trace", "--json", *extra, *paths)
     if run.code != 0:
         raise AssertionError(f"weir trace exited with {run.code}: {run.err.strip()[:400]}")

@@ -5,6 +5,8 @@ Waits are within 0.1 % (of the wait, or 0.02 % of the window where that is more:
 microseconds is no better known than the ends of collectives), clocks within a microsecond, and the
 one who is waited for has the right origin and reason.
 """
+import gzip
+import os
 import unittest
 
 import common
@@ -115,14 +117,18 @@ class Truth(unittest.TestCase):
         self.assertEqual(result["verdict"]["cause"], "dependency.straggler")
         self.assertEqual(result["verdict"]["blamed"]["rank"], 2)
 
+    def test_a_folder_is_its_traces_and_not_the_other_files_in_it(self):
+        folder, truth = common.generate("late-host")
+        by_folder, by_files = common.trace(folder), common.trace(*common.files_of(folder, truth))
+        self.assertEqual(by_folder["devices"], by_files["devices"])
+        self.assertEqual(by_folder["stragglers"], by_files["stragglers"])
+
     def test_the_bundled_example_is_what_the_generator_writes(self):
-        import os
         folder, truth = common.generate("late-host")
         for path in common.files_of(folder, truth):
             with open(path, "rb") as new, open(os.path.join(
                     common.SOURCE, "examples", "late-host", os.path.basename(path)), "rb") as old:
-                self.assertEqual(common.gzip.decompress(new.read()) ==
-                                 common.gzip.decompress(old.read()), True, path)
+                self.assertTrue(gzip.decompress(new.read()) == gzip.decompress(old.read()), path)
 
     def test_sleeper_among_4_16_and_64(self):
         for ranks in ("4", "16", "64"):

@@ -9,6 +9,8 @@ from .kineto import Clock, Writer, gzip_bytes
 from .scenarios import BY_NAME, build, capture
 from .truth import View, describe
 
+REASONS = ("late_host", "more_work", "slow_device", "slow_link", "absent")
+
 
 def file_name(host_name, process):
     return f"{host_name}_{process.pid}.{1787000000000000000 + process.rank}.pt.trace.json.gz"
@@ -72,13 +74,19 @@ def main(arguments):
     parser.add_argument("--hosts", type=int)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--reason", help="of big-mix: late_host, more_work, slow_device, "
-                        "slow_link or absent")
+    parser.add_argument("--reason", choices=REASONS, help="of big-mix: why rank 41 is late")
     options = parser.parse_args(arguments)
     if options.scenario == "dirt":
         dirt.write(options.output)
         return 0
     scenario = BY_NAME[options.scenario](options)
+    if scenario.ranks % (scenario.tp * scenario.pp) or scenario.ranks % scenario.hosts:
+        parser.error(f"{scenario.ranks} ranks: expected a multiple of {scenario.hosts} hosts and "
+                     f"of tensor {scenario.tp} x pipeline {scenario.pp}")
+    disturbed = [*scenario.sleep_ns, *scenario.work, *scenario.device_factor, *scenario.cut]
+    if max(disturbed, default=0) >= scenario.ranks:
+        parser.error(f"{scenario.ranks} ranks: rank {max(disturbed)} has a part in "
+                     f"{scenario.name}, so more are needed")
     truth = write_scenario(scenario, options.output)
     print(f"{len(truth['files'])} files in {options.output}", file=sys.stderr)
     return 0

@@ -92,7 +92,7 @@ static void by_rank(const page *p)
             table_int(&t, row->device);
         }
         if (nodes) {
-            put_name(&t, row->node, 12);
+            put_name(&t, row->node, devices ? 9 : 12); /* 80 columns in all */
         }
         put_duration(&t, row->account.wall_ns);
         put_account(&t, &row->account);

@@ -101,7 +101,9 @@ static void copy_text(char to[MAX_NAME], message text)
 {
     size_t n = (size_t)(text.end - text.p);
     n = n < MAX_NAME - 1 ? n : MAX_NAME - 1;
-    memcpy(to, text.p, n);
+    if (n > 0) {
+        memcpy(to, text.p, n);
+    }
     to[n] = '\0';
 }
 

@@ -98,7 +98,8 @@ static inline weir_lane_id fixture_stream(match_fixture *f, weir_rank_id rank, i
                                           int64_t stream)
 {
     weir_lane_id lane = 0;
-    FIXTURE_OK(weir_timeline_add_lane(f->t, WEIR_LANE_STREAM, rank, device, stream, &lane, &f->err));
+    FIXTURE_OK(
+        weir_timeline_add_lane(f->t, WEIR_LANE_STREAM, rank, device, stream, &lane, &f->err));
     return lane;
 }
 

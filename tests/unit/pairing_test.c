@@ -1,24 +1,63 @@
 /* Which spans of different ranks are the same collective: one host, one clock. */
 #include "match_fixture.h"
 
-#define SEND_RECV "ncclDevKernel_SendRecv(ncclDevComm*, unsigned long)"
+#define SEND_RECV  "ncclDevKernel_SendRecv(ncclDevComm*, unsigned long)"
 #define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
 
 /* Start and duration in us of the all-to-alls of the sleep set (data/traces/torchrec), as the files
  * have them. */
 static const int64_t sleep_set[4][13][2] = {
-    {{740217, 249}, {740470, 3479}, {757599, 1004762}, {1784968, 12836}, {1797806, 293},
-     {1798101, 2584}, {1804226, 1014738}, {2957800, 274}, {2958099, 276}, {2964453, 246},
-     {2973494, 1016716}, {4012849, 13116}, {4025966, 293}},
-    {{740212, 250}, {740470, 3475}, {757519, 1004826}, {1784941, 12848}, {1797796, 288},
-     {1798092, 2581}, {1804173, 1014738}, {2957799, 250}, {2958086, 263}, {2964616, 56},
-     {2973525, 1016667}, {4012920, 13009}, {4025930, 294}},
-    {{743932, 8}, {1750110, 12230}, {1797762, 26}, {1798045, 35}, {1800664, 8}, {2806870, 12068},
-     {2957876, 191}, {2958157, 211}, {2964535, 155}, {3978091, 12112}, {4025924, 26},
+    {{740217, 249},
+     {740470, 3479},
+     {757599, 1004762},
+     {1784968, 12836},
+     {1797806, 293},
+     {1798101, 2584},
+     {1804226, 1014738},
+     {2957800, 274},
+     {2958099, 276},
+     {2964453, 246},
+     {2973494, 1016716},
+     {4012849, 13116},
+     {4025966, 293}},
+    {{740212, 250},
+     {740470, 3475},
+     {757519, 1004826},
+     {1784941, 12848},
+     {1797796, 288},
+     {1798092, 2581},
+     {1804173, 1014738},
+     {2957799, 250},
+     {2958086, 263},
+     {2964616, 56},
+     {2973525, 1016667},
+     {4012920, 13009},
+     {4025930, 294}},
+    {{743932, 8},
+     {1750110, 12230},
+     {1797762, 26},
+     {1798045, 35},
+     {1800664, 8},
+     {2806870, 12068},
+     {2957876, 191},
+     {2958157, 211},
+     {2964535, 155},
+     {3978091, 12112},
+     {4025924, 26},
      {4026206, 35}},
-    {{740209, 251}, {740468, 3473}, {757669, 1004655}, {1785176, 12622}, {1797801, 292},
-     {1798100, 2581}, {1804307, 1014585}, {2958037, 28}, {2958327, 35}, {2964686, 9},
-     {2973620, 1016563}, {4012953, 13010}, {4025964, 294}},
+    {{740209, 251},
+     {740468, 3473},
+     {757669, 1004655},
+     {1785176, 12622},
+     {1797801, 292},
+     {1798100, 2581},
+     {1804307, 1014585},
+     {2958037, 28},
+     {2958327, 35},
+     {2964686, 9},
+     {2973620, 1016563},
+     {4012953, 13010},
+     {4025964, 294}},
 };
 
 static void open_sleep_set(match_fixture *f)
@@ -162,8 +201,7 @@ static void pairs_by_seq_where_it_is_recorded(void **state)
     fixture_open(&f);
     fixture_rank(&f, "a", 0, 2);
     fixture_rank(&f, "a", 1, 2);
-    weir_comm comm =
-        fixture_args(WEIR_COMM_ALL_REDUCE, fixture_group(&f, "0", ranks, 2), 1000);
+    weir_comm comm = fixture_args(WEIR_COMM_ALL_REDUCE, fixture_group(&f, "0", ranks, 2), 1000);
     add_all_reduces(&f, 40, &comm, has_every_other);
     fixture_match(&f);
     assert_int_equal(f.match.instance_count, 40);
@@ -269,9 +307,8 @@ static void takes_a_cut_list_of_ranks_for_the_whole_one(void **state)
     fixture_rank(&f, "a", 0, 4);
     fixture_rank(&f, "a", 1, 4);
     weir_group_id whole = fixture_group(&f, "7", ranks, 2);
-    weir_group cut = {.name = fixture_name(&f, "7"),
-                      .description = fixture_name(&f, "test"),
-                      .size = 2};
+    weir_group cut = {
+        .name = fixture_name(&f, "7"), .description = fixture_name(&f, "test"), .size = 2};
     weir_group_id cut_id = 0;
     FIXTURE_OK(weir_timeline_add_group(f.t, &cut, &cut_id, &f.err));
     assert_int_not_equal(whole, cut_id);

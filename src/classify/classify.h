@@ -31,6 +31,7 @@ typedef enum { /* how the class became known */
 typedef struct {
     bool known;        /* some family matched */
     bool is_gemm;      /* a GEMM is not arithmetic by name: rows decide */
+    bool is_experts;   /* a GEMM whose rows are shared out among experts */
     bool is_attention; /* prefill or decode is told by name, shape or marker */
     weir_class cls;
     weir_cause cause;

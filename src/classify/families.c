@@ -27,7 +27,7 @@ static const char *const class_words[WEIR_CLASS_COUNT] = {"math", "memory", "com
 static const char *const collective_words[] = {
     "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce",
     "gather",     "scatter",    "barrier",        "send",       "recv",      "send_recv"};
-static const char *const flag_words[] = {"gemm", "attention"};
+static const char *const flag_words[] = {"gemm", "experts", "attention"};
 static const char *const family_keys[] = {"name",  "class",    "cause",
                                           "flags", "patterns", "collective"};
 
@@ -71,7 +71,12 @@ static weir_code read_flags(const weir_yaml *doc, const weir_yaml_node *flags, f
     for (const weir_yaml_node *n = flags ? flags->first : NULL; n && !code; n = n->next) {
         uint32_t flag = 0;
         code = weir_yaml_choice(doc, n, flag_words, COUNT(flag_words), &flag, err);
-        *(flag == 0 ? &made->tells.is_gemm : &made->tells.is_attention) = true;
+        if (code != WEIR_OK) {
+            break;
+        }
+        made->tells.is_gemm |= flag <= 1; /* experts are matrix products too */
+        made->tells.is_experts |= flag == 1;
+        made->tells.is_attention |= flag == 2;
     }
     return code;
 }

@@ -202,7 +202,7 @@ static void draw_path(picture *p)
                                     PERFETTO_WAIT_CATEGORY(weir_cause_wait(now.segment->cause)),
                                 .name_text = segment_name(now.segment)};
         perfetto_add_int(&event, PERFETTO_RANK, now.segment->rank);
-        perfetto_add_text(&event, PERFETTO_MEANING, weir_cause_name(now.segment->cause));
+        perfetto_add_text(&event, PERFETTO_CAUSE, weir_cause_name(now.segment->cause));
         if (now.segment->lane != NULL) {
             perfetto_add_text(&event, PERFETTO_LANE, now.segment->lane);
         }

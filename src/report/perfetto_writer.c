@@ -124,7 +124,7 @@ static void put_own_names(perfetto_writer *w)
     static const char *const kinds[] = {"kernel",     "memcpy",  "memset", "op",
                                         "annotation", "runtime", "python"};
     static const char *const keys[PERFETTO_KEY_END] = {
-        NULL, "kernel", "meaning", "lane", "collective", "rank", "bytes", "recorded ns"};
+        NULL, "kernel", "meaning", "cause", "lane", "collective", "rank", "bytes", "recorded ns"};
     size_t packet = open_packet(w, FLAG_NEEDS_STATE);
     size_t data = weir_protobuf_open(&w->buffer, PACKET_INTERNED_DATA);
     for (uint32_t i = 0; i < WEIR_WAIT_COUNT; i++) {

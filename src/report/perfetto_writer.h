@@ -23,6 +23,7 @@
 typedef enum {
     PERFETTO_KERNEL = 1, /* text */
     PERFETTO_MEANING,    /* text */
+    PERFETTO_CAUSE,      /* text */
     PERFETTO_LANE,       /* text */
     PERFETTO_INSTANCE,   /* number of the matched collective */
     PERFETTO_RANK,

@@ -252,22 +252,34 @@ static uint64_t group_of_lane(picture *p, const weir_lane *lane)
     return p->host_group[lane->rank];
 }
 
+/* Profilers label lanes "stream 7 " or "thread 9 (python)": then the label alone says it. */
+static void add_lane_name(const picture *p, weir_text *name, const weir_lane *lane)
+{
+    weir_str label = weir_timeline_name(p->request->timeline, lane->label);
+    weir_text number = {0};
+    while (label.n > 0 && label.p[label.n - 1] == ' ') {
+        label.n--;
+    }
+    weir_text_printf(&number, "%lld", (long long)lane->number);
+    if (number.failed || !weir_str_has(label, (weir_str){number.p, (uint32_t)number.n})) {
+        weir_text_printf(name, "%s %lld%s", lane->kind == WEIR_LANE_STREAM ? "stream" : "thread",
+                         (long long)lane->number, label.n > 0 ? " " : "");
+    }
+    weir_text_add(name, label);
+    weir_text_clear(&number);
+}
+
 static void draw_lane(picture *p, weir_lane_id id, perfetto_lane *tracks)
 {
     const weir_lane *lane = &p->lanes[id];
-    bool stream = lane->kind == WEIR_LANE_STREAM;
-    weir_str label = weir_timeline_name(p->request->timeline, lane->label);
     weir_text name = {0};
-    weir_text_printf(&name, "%s %lld", stream ? "stream" : "thread", (long long)lane->number);
-    if (label.n > 0) {
-        weir_text_char(&name, ' ');
-        weir_text_add(&name, label);
-    }
+    add_lane_name(p, &name, lane);
     if (name.failed) {
         p->writer.failed_memory = true;
     } else {
         perfetto_lane_begin(tracks, &p->writer, group_of_lane(p, lane),
-                            (weir_str){name.p, (uint32_t)name.n}, ORDER_LANES + id, !stream);
+                            (weir_str){name.p, (uint32_t)name.n}, ORDER_LANES + id,
+                            lane->kind == WEIR_LANE_THREAD);
         for (uint32_t i = 0; i < lane->span_count; i++) {
             draw_span(p, tracks, lane->rank, lane->first_span + i);
         }

@@ -187,8 +187,7 @@ static weir_code add_document(weir_families *f, const weir_yaml *doc, weir_err *
     const weir_yaml_node *root = weir_yaml_root(doc), *list;
     uint32_t first = f->count;
     weir_code code = weir_yaml_check_keys(doc, root, keys, COUNT(keys), err);
-    if (code ||
-        (code = weir_yaml_need(doc, root, "families", WEIR_YAML_SEQUENCE, &list, err))) {
+    if (code || (code = weir_yaml_need(doc, root, "families", WEIR_YAML_SEQUENCE, &list, err))) {
         return code;
     }
     for (const weir_yaml_node *n = list->first; n && !code; n = n->next) {
@@ -249,9 +248,8 @@ weir_name_class weir_families_classify(const weir_families *families, weir_str k
             }
         }
     }
-    return (weir_name_class){.cls = WEIR_CLASS_MATH,
-                             .cause = WEIR_CAUSE_COMPUTE_UNKNOWN,
-                             .family = WEIR_NONE};
+    return (weir_name_class){
+        .cls = WEIR_CLASS_MATH, .cause = WEIR_CAUSE_COMPUTE_UNKNOWN, .family = WEIR_NONE};
 }
 
 const char *weir_families_name(const weir_families *families, uint32_t family_index)

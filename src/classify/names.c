@@ -29,7 +29,8 @@ weir_code weir_classify_names(const weir_timeline *t, const weir_families *famil
     }
     for (weir_span_id s = 0; s < spans.device_count; s++) {
         weir_name_id name = spans.name[s];
-        /* What the profiler calls a copy is one, whatever its text; spans.c needs no name for it. */
+        /* What the profiler calls a copy is one, whatever its text; spans.c needs no name for it.
+         */
         if (seen[name] || spans.kind[s] != WEIR_SPAN_KERNEL) {
             continue;
         }

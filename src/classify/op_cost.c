@@ -95,12 +95,33 @@ static uint32_t read_numbers(weir_str text, double *out, uint32_t max)
     return n;
 }
 
+/* The end of the JSON value that begins at from: the newline after it, or the end of text. Values
+ * may hold newlines themselves (traces that a person's tool has indented). */
+static uint32_t value_end(weir_str text, uint32_t from)
+{
+    uint32_t depth = 0;
+    bool quoted = false;
+    for (uint32_t i = from; i < text.n; i++) {
+        char c = text.p[i];
+        if (quoted) {
+            i += c == '\\';
+            quoted = c != '"';
+        } else if (c == '\n' && depth == 0) {
+            return i;
+        } else {
+            quoted = c == '"';
+            depth += c == '[';
+            depth -= c == ']' && depth > 0;
+        }
+    }
+    return text.n;
+}
+
 static arguments read_arguments(weir_str detail)
 {
     arguments a = {.count = 0};
-    weir_str newline = WEIR_STR("\n");
-    uint32_t first = weir_str_find(detail, newline, 0);
-    uint32_t second = weir_str_find(detail, newline, first < detail.n ? first + 1 : detail.n);
+    uint32_t first = value_end(detail, 0);
+    uint32_t second = value_end(detail, first + (first < detail.n));
     read_shapes((weir_str){detail.p, first}, &a);
     if (first < detail.n) {
         a.types = (weir_str){detail.p + first + 1, second - first - 1};
@@ -117,9 +138,9 @@ static bool read_dtype(const arguments *a, uint32_t input, weir_dtype *dtype)
         weir_str text;
         weir_dtype dtype;
     } known[] = {
-        {{"BFloat16", 8}, WEIR_DTYPE_BF16}, {{"Half", 4}, WEIR_DTYPE_FP16},
-        {{"Float8", 6}, WEIR_DTYPE_FP8},    {{"Float4", 6}, WEIR_DTYPE_FP4},
-        {{"double", 6}, WEIR_DTYPE_FP64},   {{"float", 5}, WEIR_DTYPE_FP32},
+        {{"BFloat16", 8}, WEIR_DTYPE_BF16},     {{"Half", 4}, WEIR_DTYPE_FP16},
+        {{"Float8", 6}, WEIR_DTYPE_FP8},        {{"Float4", 6}, WEIR_DTYPE_FP4},
+        {{"double", 6}, WEIR_DTYPE_FP64},       {{"float", 5}, WEIR_DTYPE_FP32},
         {{"signed char", 11}, WEIR_DTYPE_INT8},
     };
     weir_str type = list_item(a->types, input);
@@ -179,8 +200,8 @@ static bool gemm_cost(const arguments *args, uint32_t ia, uint32_t ib, op_cost *
     if ((before != k && last != k) || k <= 0 || n <= 0 || rows <= 0) {
         return false;
     }
-    double weight_bytes = read_dtype(args, ib, &weights) ? weir_dtype_bits(weights) / 8.0
-                                                         : element_bytes(cost);
+    double weight_bytes =
+        read_dtype(args, ib, &weights) ? weir_dtype_bits(weights) / 8.0 : element_bytes(cost);
     cost->kind = OP_GEMM;
     cost->flop = 2 * rows * k * n;
     cost->weight_bytes = b_elements * weight_bytes;
@@ -258,9 +279,9 @@ static bool backward_convolution(const arguments *args, op_cost *cost)
         passes = (double)input + (double)weight;
     }
     const shape *grad = &args->inputs[0], *input = &args->inputs[1];
-    return grad->rank >= 3 && convolution_cost(args, 0, product(grad, 0, grad->rank),
-                                               &args->inputs[2], product(input, 0, input->rank),
-                                               passes, cost);
+    return grad->rank >= 3 &&
+           convolution_cost(args, 0, product(grad, 0, grad->rank), &args->inputs[2],
+                            product(input, 0, input->rank), passes, cost);
 }
 
 static bool any_convolution(weir_str name, const arguments *args, op_cost *cost)
@@ -310,8 +331,8 @@ static bool read_attention(weir_str name, const arguments *args, uint32_t first,
         if (q->dims[0] != k->dims[0]) {
             return false; /* a paged cache, not the keys of these queries */
         }
-        *out = (attention_shape){q->dims[0], q->dims[heads],  q->dims[tokens], k->dims[tokens],
-                                 q->dims[3], product(v, 0, 4)};
+        *out = (attention_shape){q->dims[0],      q->dims[heads], q->dims[tokens],
+                                 k->dims[tokens], q->dims[3],     product(v, 0, 4)};
         return true;
     }
     const shape *bounds = first + 3 < args->count ? q + 3 : NULL;
@@ -321,8 +342,9 @@ static bool read_attention(weir_str name, const arguments *args, uint32_t first,
     if (packed && q->rank == 3 && k->rank == 3 && v->rank == 3 && bounds && bounds->rank == 1 &&
         bounds->dims[0] > 1) {
         double batch = bounds->dims[0] - 1; /* taken to be equally long */
-        *out = (attention_shape){batch,      q->dims[1],  q->dims[0] / batch, k->dims[0] / batch,
-                                 q->dims[2], product(v, 0, 3)};
+        *out =
+            (attention_shape){batch,      q->dims[1],      q->dims[0] / batch, k->dims[0] / batch,
+                              q->dims[2], product(v, 0, 3)};
         return true;
     }
     return false;
@@ -384,9 +406,11 @@ static bool ends_with_one_of(weir_str name, const weir_str *words, uint32_t coun
 
 bool op_cost_read(weir_str name, weir_str detail, op_cost *cost)
 {
-    static const weir_str second_and_third[] = {
-        {"::addmm", 7}, {"::addmm_", 8}, {"::_addmm_activation", 19}, {"::baddbmm", 9},
-        {"::baddbmm_", 10}};
+    static const weir_str second_and_third[] = {{"::addmm", 7},
+                                                {"::addmm_", 8},
+                                                {"::_addmm_activation", 19},
+                                                {"::baddbmm", 9},
+                                                {"::baddbmm_", 10}};
     op_cost made = {0};
     arguments args = read_arguments(detail);
     bool known;

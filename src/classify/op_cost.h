@@ -15,10 +15,10 @@ typedef enum { OP_GEMM = 0, OP_CONVOLUTION, OP_ATTENTION } op_kind;
 typedef struct {
     op_kind kind;
     double flop, bytes;
-    double weight_bytes;     /* of the second operand, part of bytes */
-    double queries, keys;    /* attention: tokens of one sequence */
-    weir_dtype dtype;        /* of the operands */
-    bool has_dtype;          /* false: not recorded, taken to be fp32 */
+    double weight_bytes;  /* of the second operand, part of bytes */
+    double queries, keys; /* attention: tokens of one sequence */
+    weir_dtype dtype;     /* of the operands */
+    bool has_dtype;       /* false: not recorded, taken to be fp32 */
 } op_cost;
 
 /* name: of the operation ("aten::addmm"). detail: "Input Dims\nInput type\nConcrete Inputs" as JSON

@@ -1,7 +1,7 @@
 /* op_index.h: which recorded operation a kernel belongs to, and what a kernel's part of it is.
  *
- * Operations with shapes are found by (rank, external id); External ids are unique in one file only.
- * O(1) a look-up, 16 bytes for each such operation. */
+ * Operations with shapes are found by (rank, external id); External ids are unique in one file
+ * only. O(1) a look-up, 16 bytes for each such operation. */
 #ifndef WEIR_CLASSIFY_OP_INDEX_H
 #define WEIR_CLASSIFY_OP_INDEX_H
 

@@ -10,10 +10,9 @@ static char lower(char c)
 /* The digest is of lower-case text for all patterns: that is never wrong, only less sharp. */
 static uint16_t piece_bit(const char *p)
 {
-    uint32_t piece = (uint32_t)(unsigned char)lower(p[0]) |
-                     (uint32_t)(unsigned char)lower(p[1]) << 8 |
-                     (uint32_t)(unsigned char)lower(p[2]) << 16 |
-                     (uint32_t)(unsigned char)lower(p[3]) << 24;
+    uint32_t piece =
+        (uint32_t)(unsigned char)lower(p[0]) | (uint32_t)(unsigned char)lower(p[1]) << 8 |
+        (uint32_t)(unsigned char)lower(p[2]) << 16 | (uint32_t)(unsigned char)lower(p[3]) << 24;
     /* Knuth's multiplicative hash (The Art of Computer Programming 3, 6.4). */
     return (uint16_t)((piece * 2654435761u) >> (32 - 13));
 }

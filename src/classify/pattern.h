@@ -1,7 +1,7 @@
 /* pattern.h: names against text patterns, many of each.
  *
- * A pattern is text that occurs anywhere in a name; `*` stands for any bytes, `^` and `$` anchor it,
- * a leading `~` ignores case (ASCII), `\` takes the next byte literally. A leading "void " or
+ * A pattern is text that occurs anywhere in a name; `*` stands for any bytes, `^` and `$` anchor
+ * it, a leading `~` ignores case (ASCII), `\` takes the next byte literally. A leading "void " or
  * "static " of the name does not count for `^`.
  *
  * A name is digested once (which 4-byte pieces occur in it, in a bitmap), so that most patterns are
@@ -19,8 +19,8 @@ enum { PATTERN_PARTS = 8, PATTERN_DIGEST_BITS = 1 << 13 };
 typedef struct {
     weir_str parts[PATTERN_PARTS]; /* between the `*`s, in order; lower case where any_case */
     uint32_t part_count;
-    uint16_t probe[2];  /* bits of the digest that a matching name must have */
-    bool has_probe;     /* false: no part is long enough */
+    uint16_t probe[2]; /* bits of the digest that a matching name must have */
+    bool has_probe;    /* false: no part is long enough */
     bool at_start, at_end, any_case;
 } pattern;
 

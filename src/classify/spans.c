@@ -139,7 +139,8 @@ static void tear_down(context *c)
     free(c->hints);
 }
 
-/* --- evidence, the best first ------------------------------------------------------------------ */
+/* --- evidence, the best first ------------------------------------------------------------------
+ */
 
 /* Which memory traffic a kernel under the ridge waits for: its larger operand's. */
 static weir_cause memory_cause(const op_cost *cost)
@@ -189,8 +190,8 @@ static bool find_by_shape(const context *c, weir_span_id s, const weir_accelerat
     }
     uint32_t kernels = op_index_kernels(c->ops, slot);
     c->out->flop[s] = (float)(cost.flop / (kernels ? kernels : 1));
-    weir_bound bound = weir_roofline_bound(cost.flop / cost.bytes, accelerator, c->known,
-                                           dtype_of(&cost, hint));
+    weir_bound bound =
+        weir_roofline_bound(cost.flop / cost.bytes, accelerator, c->known, dtype_of(&cost, hint));
     if (bound == WEIR_BOUND_UNKNOWN) {
         return false;
     }
@@ -227,8 +228,8 @@ static bool find_by_marker(const context *c, weir_span_id s, const weir_accelera
     }
     if (!name->is_gemm) {
         /* Each key and value is read once for all query heads of its group, in 16 bits. */
-        weir_bound bound = weir_roofline_bound(mark->query_tokens * QUERIES_A_KEY_HEAD,
-                                               accelerator, c->known, WEIR_DTYPE_BF16);
+        weir_bound bound = weir_roofline_bound(mark->query_tokens * QUERIES_A_KEY_HEAD, accelerator,
+                                               c->known, WEIR_DTYPE_BF16);
         if (bound != WEIR_BOUND_UNKNOWN) {
             bool math = bound == WEIR_BOUND_MATH;
             *f = (finding){math ? WEIR_CLASS_MATH : WEIR_CLASS_MEMORY,
@@ -377,7 +378,8 @@ double weir_classify_peak_flops(const weir_timeline *t, weir_rank_id rank)
     const weir_accelerator *a = accelerator_of(t, &ranks[rank], known);
     double peak = 0;
     if (a) {
-        double bf16 = a->peak_flop_per_s[WEIR_DTYPE_BF16], fp16 = a->peak_flop_per_s[WEIR_DTYPE_FP16];
+        double bf16 = a->peak_flop_per_s[WEIR_DTYPE_BF16],
+               fp16 = a->peak_flop_per_s[WEIR_DTYPE_FP16];
         peak = bf16 > fp16 ? bf16 : fp16;
     }
     weir_accelerators_free(known);

@@ -19,8 +19,8 @@ struct step_index {
     layer steps, recomputed;
     const weir_lane *lanes;
     uint32_t lane_count;
-    uint32_t *rank_lanes;  /* lanes with steps, by (rank, lane) */
-    uint32_t *rank_first;  /* rank r: rank_first[r] .. rank_first[r + 1] - 1 */
+    uint32_t *rank_lanes; /* lanes with steps, by (rank, lane) */
+    uint32_t *rank_first; /* rank r: rank_first[r] .. rank_first[r + 1] - 1 */
 };
 
 /* What names are, found out once each: bit 0 of the kind known, the kind above it. Annotations and

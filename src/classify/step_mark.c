@@ -49,9 +49,9 @@ static const struct {
     weir_str word;
     bool prefill, decode, one_token;
 } modes[] = {
-    {{"DECODE", 6}, false, true, true},          {{"TARGET_VERIFY", 13}, false, true, false},
-    {{"DRAFT_EXTEND", 12}, false, true, false},  {{"EXTEND", 6}, true, false, false},
-    {{"PREFILL", 7}, true, false, false},        {{"MIXED", 5}, true, true, false},
+    {{"DECODE", 6}, false, true, true},         {{"TARGET_VERIFY", 13}, false, true, false},
+    {{"DRAFT_EXTEND", 12}, false, true, false}, {{"EXTEND", 6}, true, false, false},
+    {{"PREFILL", 7}, true, false, false},       {{"MIXED", 5}, true, true, false},
 };
 
 /* step[EXTEND bs=15 toks=15360] */
@@ -71,9 +71,9 @@ static step_mark read_sglang(cursor c)
                 tokens = 0;
             }
             mark.tokens = clamp(tokens > 0 ? tokens : modes[i].one_token ? requests : 0);
-            mark.query_tokens = modes[i].one_token                         ? 1
-                                : modes[i].decode || requests <= 0         ? 0
-                                                                           : tokens / requests;
+            mark.query_tokens = modes[i].one_token                 ? 1
+                                : modes[i].decode || requests <= 0 ? 0
+                                                                   : tokens / requests;
         }
     }
     return mark;

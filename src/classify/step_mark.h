@@ -23,8 +23,8 @@ typedef enum {
 typedef struct {
     step_kind kind;
     bool has_prefill, has_decode;
-    uint32_t tokens;       /* rows of the matrix products; 0 = not told */
-    double query_tokens;   /* mean over the keys of how many queries read each; 0 = not told */
+    uint32_t tokens;     /* rows of the matrix products; 0 = not told */
+    double query_tokens; /* mean over the keys of how many queries read each; 0 = not told */
 } step_mark;
 
 /* kind: of the span; only annotations are steps of an engine. */

@@ -272,10 +272,10 @@ static weir_code build(builder *b, struct fy_parser *parser, struct fy_diag *dia
         }
         if (end) {
             b->doc->root = b->root;
-            return b->root ? WEIR_OK
-                           : weir_err_set(b->err, WEIR_ERR_INPUT,
-                                          "%s: the file is empty, expected a document",
-                                          b->doc->name);
+            return b->root
+                       ? WEIR_OK
+                       : weir_err_set(b->err, WEIR_ERR_INPUT,
+                                      "%s: the file is empty, expected a document", b->doc->name);
         }
     }
 }

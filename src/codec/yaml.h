@@ -20,11 +20,11 @@ typedef enum {
 /* Read-only once parsed; everything in it lives as long as the document. */
 typedef struct weir_yaml_node {
     weir_yaml_kind kind;
-    uint32_t line, column;         /* 1-based, in characters, of the value */
-    uint32_t key_line, key_column; /* of the key; members of mappings only */
-    weir_str key;                  /* members of mappings only */
-    weir_str text;                 /* of a scalar, unquoted; NUL follows */
-    uint32_t count;                /* children of a collection */
+    uint32_t line, column;              /* 1-based, in characters, of the value */
+    uint32_t key_line, key_column;      /* of the key; members of mappings only */
+    weir_str key;                       /* members of mappings only */
+    weir_str text;                      /* of a scalar, unquoted; NUL follows */
+    uint32_t count;                     /* children of a collection */
     const struct weir_yaml_node *first; /* child */
     const struct weir_yaml_node *next;  /* sibling */
 } weir_yaml_node;

@@ -67,8 +67,8 @@ static weir_code read_peaks(const weir_yaml *doc, const weir_yaml_node *peaks,
     for (uint32_t i = 0; i < WEIR_DTYPE_COUNT && !code; i++) {
         const weir_yaml_node *figure = weir_yaml_find(peaks, dtype_names[i]);
         if (figure) {
-            code = read_figure(doc, figure, WEIR_DIMENSION_FLOP_PER_S, &made->peak_flop_per_s[i],
-                               err);
+            code =
+                read_figure(doc, figure, WEIR_DIMENSION_FLOP_PER_S, &made->peak_flop_per_s[i], err);
         }
     }
     return code;
@@ -97,8 +97,8 @@ static weir_code read_names(const weir_yaml *doc, const weir_yaml_node *list, we
 static weir_code read_accelerator(const weir_yaml *doc, weir_arena *arena, weir_accelerator *made,
                                   weir_err *err)
 {
-    static const char *const keys[] = {"name",   "device_names",     "sm_count", "memory",
-                                       "memory_bandwidth", "peaks",  "sources"};
+    static const char *const keys[] = {
+        "name", "device_names", "sm_count", "memory", "memory_bandwidth", "peaks", "sources"};
     const weir_yaml_node *root = weir_yaml_root(doc), *name, *names, *memory, *bandwidth, *peaks;
     const weir_yaml_node *sm_count = weir_yaml_find(root, "sm_count");
     uint64_t sms = 0;
@@ -106,8 +106,8 @@ static weir_code read_accelerator(const weir_yaml *doc, weir_arena *arena, weir_
     if (code || (code = weir_yaml_need(doc, root, "name", WEIR_YAML_SCALAR, &name, err)) ||
         (code = weir_yaml_need(doc, root, "device_names", WEIR_YAML_SEQUENCE, &names, err)) ||
         (code = weir_yaml_need(doc, root, "memory", WEIR_YAML_MAPPING, &memory, err)) ||
-        (code = weir_yaml_need(doc, root, "memory_bandwidth", WEIR_YAML_MAPPING, &bandwidth,
-                               err)) ||
+        (code =
+             weir_yaml_need(doc, root, "memory_bandwidth", WEIR_YAML_MAPPING, &bandwidth, err)) ||
         (code = weir_yaml_need(doc, root, "peaks", WEIR_YAML_MAPPING, &peaks, err)) ||
         (sm_count && (code = weir_yaml_uint(doc, sm_count, 100000, &sms, err))) ||
         (code = read_figure(doc, memory, WEIR_DIMENSION_BYTES, &made->memory_bytes, err)) ||
@@ -215,8 +215,8 @@ const weir_accelerator *weir_accelerators_find(const weir_accelerators *all, wei
     for (uint32_t i = 0; i < all->count; i++) {
         const weir_accelerator *a = &all->items[i];
         if (has_name(a, device_name) &&
-            (!best || (memory_bytes > 0 && distance(a->memory_bytes, memory) <
-                                               distance(best->memory_bytes, memory)))) {
+            (!best || (memory_bytes > 0 &&
+                       distance(a->memory_bytes, memory) < distance(best->memory_bytes, memory)))) {
             best = a;
         }
     }

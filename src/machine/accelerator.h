@@ -24,19 +24,19 @@ typedef enum {
 #define X(name, text, bits) WEIR_DTYPE_##name,
     WEIR_DTYPES(X)
 #undef X
-    WEIR_DTYPE_COUNT
+        WEIR_DTYPE_COUNT
 } weir_dtype;
 
 const char *weir_dtype_name(weir_dtype dtype);
 uint32_t weir_dtype_bits(weir_dtype dtype);
 
 typedef struct {
-    const char *id;            /* file name without folder and suffix: "h100-sxm" */
-    const char *name;          /* "NVIDIA H100 SXM" */
+    const char *id;                           /* file name without folder and suffix: "h100-sxm" */
+    const char *name;                         /* "NVIDIA H100 SXM" */
     double peak_flop_per_s[WEIR_DTYPE_COUNT]; /* 0 = the format is not supported or not published */
     double memory_bytes_per_s;
-    double memory_bytes;
-    uint32_t sm_count;         /* SMs, CUs or cores as deviceProperties counts them; 0 = unknown */
+    double memory_bytes; /* as installed: datasheets write GB where they mean GiB */
+    uint32_t sm_count;   /* SMs, CUs or cores as deviceProperties counts them; 0 = unknown */
     const char *const *device_names; /* as a driver reports it; a trailing * = any rest */
     uint32_t device_name_count;
 } weir_accelerator;

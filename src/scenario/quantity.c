@@ -131,8 +131,7 @@ bool weir_quantity_parse(weir_str text, weir_dimension dimension, double *value)
         unit++;
     }
     double v;
-    if (number == 0 || text.p[0] == '-' ||
-        !weir_number_parse((weir_str){text.p, number}, &v)) {
+    if (number == 0 || text.p[0] == '-' || !weir_number_parse((weir_str){text.p, number}, &v)) {
         return false;
     }
     weir_str wanted = {text.p + unit, text.n - unit};

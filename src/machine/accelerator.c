@@ -2,7 +2,7 @@
 
 #include "base/arena.h"
 #include "scenario/preset.h"
-#include "scenario/quantity.h"
+#include "scenario/unit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static weir_code read_figure(const weir_yaml *doc, const weir_yaml_node *node,
     if (!sources || !weir_yaml_find(sources, source->text.p)) {
         return weir_yaml_reject(doc, source, "a key of `sources`", err);
     }
-    return weir_quantity_read(doc, v, dimension, value, err);
+    return weir_unit_read(doc, v, dimension, value, err);
 }
 
 static weir_code read_peaks(const weir_yaml *doc, const weir_yaml_node *peaks,

@@ -1,11 +1,11 @@
-/* quantity.h: numbers with their unit written out: "400 Gb/s", "25 ms", "80 GiB", "989.4 TFLOP/s".
+/* unit.h: numbers with their unit written out: "400 Gb/s", "25 ms", "80 GiB", "989.4 TFLOP/s".
  *
  * A unit belongs to one dimension, and a number without the unit that it needs is refused. Decimal
  * and binary prefixes are kept apart (GB = 10^9 bytes, GiB = 2^30 bytes), bits and bytes too.
  *
  * Not here: keys and documents (preset.h). */
-#ifndef WEIR_SCENARIO_QUANTITY_H
-#define WEIR_SCENARIO_QUANTITY_H
+#ifndef WEIR_SCENARIO_UNIT_H
+#define WEIR_SCENARIO_UNIT_H
 
 #include "codec/yaml.h"
 
@@ -21,10 +21,10 @@ typedef enum {
 bool weir_number_parse(weir_str text, double *value);
 
 /* Non-negative; false where text is no number with a unit of that dimension. */
-bool weir_quantity_parse(weir_str text, weir_dimension dimension, double *value);
+bool weir_unit_parse(weir_str text, weir_dimension dimension, double *value);
 
 /* The same of a node; the error says what was expected, with an example. */
-weir_code weir_quantity_read(const weir_yaml *doc, const weir_yaml_node *node,
+weir_code weir_unit_read(const weir_yaml *doc, const weir_yaml_node *node,
                              weir_dimension dimension, double *value, weir_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "scenario/quantity.h"
+#include "scenario/unit.h"
 
 typedef struct {
     const char *unit;
@@ -120,7 +120,7 @@ bool weir_number_parse(weir_str text, double *value)
     return true;
 }
 
-bool weir_quantity_parse(weir_str text, weir_dimension dimension, double *value)
+bool weir_unit_parse(weir_str text, weir_dimension dimension, double *value)
 {
     uint32_t number = 0;
     while (number < text.n && text.p[number] != ' ') {
@@ -144,10 +144,10 @@ bool weir_quantity_parse(weir_str text, weir_dimension dimension, double *value)
     return false;
 }
 
-weir_code weir_quantity_read(const weir_yaml *doc, const weir_yaml_node *node,
+weir_code weir_unit_read(const weir_yaml *doc, const weir_yaml_node *node,
                              weir_dimension dimension, double *value, weir_err *err)
 {
-    if (node->kind != WEIR_YAML_SCALAR || !weir_quantity_parse(node->text, dimension, value)) {
+    if (node->kind != WEIR_YAML_SCALAR || !weir_unit_parse(node->text, dimension, value)) {
         return weir_yaml_reject(doc, node, expected[dimension], err);
     }
     return WEIR_OK;

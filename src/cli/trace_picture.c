@@ -44,14 +44,15 @@ static bool is_marker(weir_str name, int64_t index)
 }
 
 typedef struct {
-    int64_t begin_ns, end_ns; /* begin > end = empty */
+    int64_t begin_ns, end_ns; /* begin == end = empty */
 } moments;
 
 static void moments_add(moments *m, int64_t begin_ns, int64_t end_ns)
 {
-    if (begin_ns < m->begin_ns)
+    bool was_empty = m->begin_ns == m->end_ns;
+    if (was_empty || begin_ns < m->begin_ns)
         m->begin_ns = begin_ns;
-    if (end_ns > m->end_ns)
+    if (was_empty || end_ns > m->end_ns)
         m->end_ns = end_ns;
 }
 
@@ -63,11 +64,9 @@ static moments *find_markers(const weir_timeline *t, int64_t index)
     weir_timeline_ranks(t, &rank_count);
     const weir_lane *lanes = weir_timeline_lanes(t, &lane_count);
     weir_spans spans = weir_timeline_spans(t);
-    moments *markers = malloc(rank_count * sizeof *markers);
+    moments *markers = calloc(rank_count, sizeof *markers);
     if (!markers)
         return NULL;
-    for (uint32_t r = 0; r < rank_count; r++)
-        markers[r] = (moments){INT64_MAX, INT64_MIN};
     for (uint32_t i = spans.device_count; i < spans.count; i++)
         if (spans.kind[i] == WEIR_SPAN_ANNOTATION &&
             is_marker(weir_timeline_name(t, spans.name[i]), index))
@@ -88,7 +87,7 @@ static weir_code step_moments(const trace_run_state *run, int64_t index, moments
     moments *markers = find_markers(t, index);
     if (!markers)
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the picture");
-    *step = (moments){INT64_MAX, INT64_MIN};
+    *step = (moments){0};
     weir_timeline_ranks(t, &count);
     for (weir_rank_id r = 0; r < count; r++)
         if (markers[r].begin_ns < markers[r].end_ns)
@@ -102,9 +101,9 @@ static weir_code step_moments(const trace_run_state *run, int64_t index, moments
         int64_t at = spans.start_ns[launch];
         if (at < markers[rank].begin_ns || at >= markers[rank].end_ns)
             continue;
-        int64_t end = spans.start_ns[i] + spans.dur_ns[i];
-        int64_t aligned_end = weir_match_to_aligned(&run->match, rank, end);
-        moments_add(step, aligned_end, aligned_end);
+        int64_t start = spans.start_ns[i];
+        moments_add(step, weir_match_to_aligned(&run->match, rank, start),
+                    weir_match_to_aligned(&run->match, rank, start + spans.dur_ns[i]));
     }
     free(markers);
     return WEIR_OK;

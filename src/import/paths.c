@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -134,12 +135,10 @@ static char *path_join(const char *folder, const char *name)
     size_t nn = strlen(name);
     while (nf > 1 && folder[nf - 1] == '/')
         nf--;
-    char *path = malloc(nf + nn + 2);
-    if (!path)
-        return NULL;
-    memcpy(path, folder, nf);
-    path[nf] = '/';
-    memcpy(path + nf + 1, name, nn + 1);
+    size_t size = nf + nn + 2;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%.*s/%s", (int)nf, folder, name);
     return path;
 }
 

@@ -39,6 +39,7 @@ enum { ALIGN_SLACK_NS = 100000 };
 
 /* Ends of the kind agree on all members (0: as closely as clocks do; 1: mostly; 2: not by design;
  * 3: messages). */
+enum { ALIGN_LEVELS = 4 };
 int align_level(const align_entry *entry);
 
 /* The two may be the same operation, as far as kind, size and Seq tell. */

@@ -12,8 +12,7 @@ enum { WEIGHED_ENTRIES = 4096, SHIFTED_LISTS = 4 };
 /* Clocks that are set by NTP agree this well: the captures are then aligned as they are. */
 static const int64_t SET_CLOCKS_NS = 5000000;
 
-/* As in pairing.c: lists without a recorded group belong together where they end together. */
-static const int64_t SAME_GROUP_NS = 200000;
+static const int64_t SAME_GROUP_MOST_NS = 200000;
 
 typedef struct {
     align_entry *moved; /* entries of b on a's clock */
@@ -83,8 +82,10 @@ static void move_entries(const align_list *b, const clock_fit *fit, align_entry 
     }
 }
 
-/* Aligns two lists with the clocks of fit and adds a point for each pair. */
-static void weigh_lists(weigher *w, const clock_lists *lists, const clock_fit *fit, uint32_t most)
+/* Aligns two lists with the clocks of fit and adds a point for each pair. Returns how far apart
+ * they end then. */
+static int64_t weigh_lists(weigher *w, const clock_lists *lists, const clock_fit *fit,
+                           uint32_t most)
 {
     align_list a, b;
     cut_lists(lists, fit, most, &a, &b);
@@ -97,7 +98,7 @@ static void weigh_lists(weigher *w, const clock_lists *lists, const clock_fit *f
     } else {
         align_lists(&a, &moved, slack_ns, w->of);
     }
-    uint32_t before = w->point_count, n = 0;
+    uint32_t n = 0;
     for (uint32_t j = 0; j < b.count; j++) {
         if (w->of[j] != WEIR_NONE) {
             const align_entry *x = &a.entries[w->of[j]], *y = &b.entries[j];
@@ -105,39 +106,35 @@ static void weigh_lists(weigher *w, const clock_lists *lists, const clock_fit *f
             w->points[w->point_count++] = clock_point_of(x, y);
         }
     }
-    if (!lists->recorded && median_ns(w->spread, n) > SAME_GROUP_NS + 4 * fit->residual_ns) {
-        w->point_count = before;
-    }
+    return n > 0 ? median_ns(w->spread, n) : INT64_MAX;
 }
 
-/* Pairs with the clocks of *fit, then fits the clocks to the pairs. */
+/* Pairs with the clocks of *fit, then fits the clocks to the pairs. Lists without a recorded group
+ * belong together where they end together: as in pairing.c, within ten times what the closest do.
+ */
 static bool refine(weigher *w, const clock_lists *lists, uint32_t count, uint32_t most,
                    clock_fit *fit)
 {
+    int64_t apart[CLOCK_LISTS], closest = INT64_MAX;
+    uint32_t first[CLOCK_LISTS + 1], kept = 0;
     w->point_count = 0;
     for (uint32_t k = 0; k < count; k++) {
-        weigh_lists(w, &lists[k], fit, most);
+        first[k] = w->point_count;
+        apart[k] = weigh_lists(w, &lists[k], fit, most);
+        closest = apart[k] < closest ? apart[k] : closest;
     }
-    return clock_fit_points(w->points, w->point_count, fit);
-}
-
-/* Lower is better. A shift that leaves much of the lists without a partner must fit better: chance
- * finds a few pairs that agree. */
-static double badness(const clock_fit *fit, uint32_t possible)
-{
-    double left = possible > fit->pairs ? (double)(possible - fit->pairs) / possible : 0;
-    double level = fit->level < 2 ? 0 : 1e6;
-    return ((double)fit->residual_ns + 2000 + level) * (1 + left);
-}
-
-static uint32_t possible_pairs(const clock_lists *lists, uint32_t count, uint32_t most)
-{
-    uint32_t sum = 0;
+    first[count] = w->point_count;
+    int64_t limit = closest < SAME_GROUP_MOST_NS ? 10 * closest + 4 * fit->residual_ns
+                                                 : SAME_GROUP_MOST_NS + 4 * fit->residual_ns;
     for (uint32_t k = 0; k < count; k++) {
-        uint32_t n = lists[k].a->count < lists[k].b->count ? lists[k].a->count : lists[k].b->count;
-        sum += n < most ? n : most;
+        if (lists[k].recorded || apart[k] <= limit) {
+            memmove(&w->points[kept], &w->points[first[k]],
+                    (first[k + 1] - first[k]) * sizeof *w->points);
+            kept += first[k + 1] - first[k];
+        }
     }
-    return sum;
+    w->point_count = kept;
+    return clock_fit_points(w->points, w->point_count, fit);
 }
 
 /* Where Seq was recorded, the pairs are known and only the clocks are sought. */
@@ -171,15 +168,18 @@ static bool is_hopeless(const clock_fit *candidates, uint32_t c, int64_t least_r
 }
 
 static bool list_candidates(const clock_lists *lists, uint32_t count, clock_fit *candidates,
-                            uint32_t *candidate_count)
+                            uint32_t *candidate_count, int64_t *chance_ns)
 {
     uint32_t n = 0;
+    *chance_ns = 0;
     for (uint32_t k = 0; k < count && k < SHIFTED_LISTS; k++) {
         uint32_t found;
-        if (!clock_shift_find(lists[k].a, lists[k].b, &candidates[n], &found)) {
+        int64_t chance;
+        if (!clock_shift_find(lists[k].a, lists[k].b, &candidates[n], &found, &chance)) {
             return false;
         }
         n += found;
+        *chance_ns = chance > *chance_ns ? chance : *chance_ns;
     }
     int64_t least = INT64_MAX / 32;
     for (uint32_t c = 0; c < n; c++) {
@@ -198,11 +198,11 @@ static bool fit_candidates(weigher *w, const clock_lists *lists, uint32_t count,
 {
     clock_fit candidates[SHIFTED_LISTS * CLOCK_SHIFTS + 1];
     uint32_t n;
-    if (!list_candidates(lists, count, candidates, &n)) {
+    int64_t chance_ns;
+    if (!list_candidates(lists, count, candidates, &n, &chance_ns)) {
         return false;
     }
-    uint32_t possible = possible_pairs(lists, count, WEIGHED_ENTRIES);
-    double least = 0;
+    double most = 0;
     for (uint32_t c = 0; c < n; c++) {
         clock_fit fit = candidates[c];
         for (int round = 0; round < 2; round++) {
@@ -210,8 +210,9 @@ static bool fit_candidates(weigher *w, const clock_lists *lists, uint32_t count,
                 return false;
             }
         }
-        if (fit.pairs > 0 && (best->pairs == 0 || badness(&fit, possible) < least)) {
-            least = badness(&fit, possible);
+        double evidence = clock_fit_evidence(&fit, chance_ns);
+        if (fit.pairs > 0 && (best->pairs == 0 || evidence > most)) {
+            most = evidence;
             *best = fit;
         }
     }

@@ -15,9 +15,11 @@ typedef struct {
     int64_t offset_ns;
     double drift;
     int64_t origin_ns;
-    int64_t residual_ns; /* median of what is left */
-    uint32_t pairs;      /* collectives that were paired; 0 = nothing links the nodes */
-    int level;           /* align_level of those that gave the clock */
+    int64_t residual_ns;             /* median of what is left */
+    uint32_t pairs;                  /* collectives that were paired; 0 = nothing links the nodes */
+    int level;                       /* align_level of those that gave the clock */
+    uint32_t of_level[ALIGN_LEVELS]; /* pairs of each level */
+    int64_t left_of_level[ALIGN_LEVELS]; /* ... and the median of what is left of them */
 } clock_fit;
 
 /* Two lists of the same channel. */

@@ -12,6 +12,8 @@ enum {
     PROBES = 128,  /* gaps of a that look for their like in b */
     LIKES = 512,   /* of each probe, at most */
     VOTED = 32,    /* shifts with most votes that are judged */
+    BLIND = 64,    /* shifts that are judged without votes, for what chance gives */
+    JUDGED = 512,
 };
 
 /* Gaps between the same two collectives differ by the noise of four ends and by drift. */
@@ -21,23 +23,25 @@ static int64_t gap_tolerance(int64_t gap_ns)
 }
 
 typedef struct {
-    double badness;
+    double evidence;
     clock_fit fit;
 } judged_shift;
 
 typedef struct {
     const align_list *a, *b;
-    clock_point points[SAMPLE];
+    clock_point points[SAMPLE], firm[SAMPLE];
     int64_t values[SAMPLE];
     double slopes[SAMPLE];
+    clock_fit judged[JUDGED];
+    uint32_t judged_count;
     judged_shift best[CLOCK_SHIFTS];
     uint32_t best_count;
 } shift_search;
 
-static void keep(shift_search *s, double badness, const clock_fit *fit)
+static void keep(shift_search *s, double evidence, const clock_fit *fit)
 {
     uint32_t at = s->best_count;
-    while (at > 0 && badness < s->best[at - 1].badness) {
+    while (at > 0 && evidence > s->best[at - 1].evidence) {
         at--;
     }
     if (at == CLOCK_SHIFTS) {
@@ -45,21 +49,21 @@ static void keep(shift_search *s, double badness, const clock_fit *fit)
     }
     uint32_t last = s->best_count < CLOCK_SHIFTS ? s->best_count : CLOCK_SHIFTS - 1;
     memmove(&s->best[at + 1], &s->best[at], (last - at) * sizeof *s->best);
-    s->best[at] = (judged_shift){badness, *fit};
+    s->best[at] = (judged_shift){evidence, *fit};
     s->best_count = last + 1;
 }
 
-/* Keeps the points of the firmest level among those of the sample. */
-static uint32_t firmest(clock_point *points, uint32_t count)
+/* Copies the points of the firmest level in the sample to s->firm. */
+static uint32_t pick_firmest(shift_search *s, uint32_t count)
 {
-    int level = 3;
+    int level = ALIGN_LEVELS - 1;
     uint32_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
-        level = points[i].level < level ? points[i].level : level;
+        level = s->points[i].level < level ? s->points[i].level : level;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (points[i].level == level) {
-            points[n++] = points[i];
+        if (s->points[i].level == level) {
+            s->firm[n++] = s->points[i];
         }
     }
     return n;
@@ -71,8 +75,7 @@ static void judge(shift_search *s, int64_t shift)
     int64_t n = s->a->count, m = s->b->count;
     int64_t first = shift < 0 ? -shift : 0, end = m - shift < n ? m - shift : n;
     int64_t overlap = end - first, fewer = n < m ? n : m;
-    int64_t least = fewer / 4 > 4 ? fewer / 4 : fewer < 4 ? fewer : 4;
-    if (overlap < least || overlap <= 0) {
+    if (overlap <= 0 || overlap < (fewer < 4 ? fewer : 4) || s->judged_count == JUDGED) {
         return;
     }
     int64_t sample = overlap < SAMPLE ? overlap : SAMPLE;
@@ -88,17 +91,44 @@ static void judge(shift_search *s, int64_t shift)
         return;
     }
     clock_fit fit;
-    double agree = (double)count / (double)sample;
-    uint32_t firm = firmest(s->points, count);
-    clock_fit_line(s->points, firm, s->values, s->slopes, &fit);
+    clock_fit_scratch scratch = {s->values, s->slopes, SAMPLE};
+    clock_fit_line(s->firm, pick_firmest(s, count), &scratch, &fit);
+    clock_fit_judge(s->points, count, s->values, &fit);
+    for (int level = 0; level < ALIGN_LEVELS; level++) { /* from the sample to all */
+        fit.of_level[level] = (uint32_t)(fit.of_level[level] * overlap / sample);
+    }
     fit.pairs = (uint32_t)overlap;
-    double left = (double)(fewer - (overlap < fewer ? overlap : fewer)) / (double)fewer;
-    keep(s, ((double)fit.residual_ns + 2000) * (1 + left) / (agree * agree), &fit);
+    s->judged[s->judged_count++] = fit;
 }
 
 static int64_t gap_after(const align_list *list, uint32_t i)
 {
     return list->entries[i + 1].anchor_ns - list->entries[i].anchor_ns;
+}
+
+static int64_t usual_gap(const align_list *list)
+{
+    int64_t gaps[SAMPLE];
+    uint32_t n = list->count > SAMPLE ? SAMPLE : list->count - 1;
+    for (uint32_t k = 0; k < n; k++) {
+        gaps[k] = gap_after(list, (uint32_t)((uint64_t)k * (list->count - 1) / n));
+    }
+    return median_ns(gaps, n);
+}
+
+/* Keeps the best of what was judged, now that it is known what chance gives. */
+static void choose(shift_search *s, int64_t *chance_ns)
+{
+    int64_t residuals[JUDGED];
+    for (uint32_t i = 0; i < s->judged_count; i++) {
+        residuals[i] = s->judged[i].residual_ns;
+    }
+    *chance_ns = median_ns(residuals, s->judged_count);
+    int64_t gap = usual_gap(s->b) / 2;
+    *chance_ns = gap > *chance_ns ? gap : *chance_ns;
+    for (uint32_t i = 0; i < s->judged_count; i++) {
+        keep(s, clock_fit_evidence(&s->judged[i], *chance_ns), &s->judged[i]);
+    }
 }
 
 static uint32_t first_not_below(const weir_sort_pair *pairs, uint32_t count, uint64_t key)
@@ -192,7 +222,16 @@ static bool judge_by_votes(shift_search *s)
     return done;
 }
 
-bool clock_shift_find(const align_list *a, const align_list *b, clock_fit *fits, uint32_t *count)
+static void judge_blindly(shift_search *s)
+{
+    int64_t n = s->a->count, m = s->b->count;
+    for (int64_t k = 1; k <= BLIND; k++) {
+        judge(s, k * (n + m) / (BLIND + 1) - n);
+    }
+}
+
+bool clock_shift_find(const align_list *a, const align_list *b, clock_fit *fits, uint32_t *count,
+                      int64_t *chance_ns)
 {
     *count = 0;
     shift_search *s = calloc(1, sizeof *s);
@@ -208,7 +247,9 @@ bool clock_shift_find(const align_list *a, const align_list *b, clock_fit *fits,
         }
     } else {
         done = judge_by_votes(s);
+        judge_blindly(s);
     }
+    choose(s, chance_ns);
     *count = done ? s->best_count : 0;
     for (uint32_t i = 0; i < *count; i++) {
         fits[i] = s->best[i].fit;

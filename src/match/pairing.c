@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members of one collective end together: medians of 20 to 60 us were seen (torchrec, 4 V100).
- * Devices that end further apart are of different groups, where none was recorded. */
-static const int64_t SAME_GROUP_NS = 200000;
+/* Where no group was recorded, lists are of one group if their ends agree: within ten times what
+ * the closest two do (medians of 8 to 60 us were seen in one group: torchrec, 4 V100), but never
+ * worse than MOST, and always within LEAST. */
+static const int64_t SAME_GROUP_MOST_NS = 200000;
+static const int64_t SAME_GROUP_LEAST_NS = 30000;
 
-/* Where no group was recorded, so many of a channel's lists are tried. */
-enum { GROUPS_TRIED = 64 };
+/* So many lists of a channel are compared to find the closest two, and to find a list's group. */
+enum { CLOSEST_OF = 16, GROUPS_TRIED = 64 };
 
 typedef struct {
     const comm_items *items;
@@ -174,10 +176,16 @@ static void align_any(const align_list *a, const align_list *b, int64_t slack_ns
     }
 }
 
-/* Do the aligned lists end together, so that they may be of one group? */
-static bool ends_agree(merger *m, const align_list *a, const align_list *b, int64_t slack_ns)
+static bool may_share_clock(const align_list *a, const align_list *b, const uint32_t *component)
+{
+    return component ? component[a->node] == component[b->node] : a->node == b->node;
+}
+
+/* How far apart the aligned lists end: the median over pairs of kinds that end together. */
+static int64_t spread(merger *m, const align_list *a, const align_list *b, int64_t slack_ns)
 {
     size_t firm = 0, pairs = 0;
+    align_any(a, b, slack_ns, m->of);
     for (uint32_t j = 0; j < b->count; j++) {
         if (m->of[j] == WEIR_NONE) {
             continue;
@@ -185,34 +193,84 @@ static bool ends_agree(merger *m, const align_list *a, const align_list *b, int6
         const align_entry *x = &a->entries[m->of[j]], *y = &b->entries[j];
         pairs++;
         if (align_level(x) < 2 && align_level(y) < 2) {
-            m->distance[firm++] = align_distance(x, y);
+            m->distance[firm++] = llabs(x->anchor_ns - y->anchor_ns);
         }
     }
-    return pairs > 0 && median_ns(m->distance, firm) <= SAME_GROUP_NS + slack_ns;
+    return pairs > 0 ? median_ns(m->distance, firm) : INT64_MAX;
 }
 
-/* Merges the list into one of lists[from..] for which `fits` says so, else adds it. */
-static bool add_list(merger *m, align_list *list, uint32_t from, const uint32_t *component,
-                     int64_t slack_ns)
+/* How far apart two lists of a channel without recorded group may end to be of one group. component
+ * is NULL within nodes; over nodes, lists of one node are of different groups already. */
+static bool same_group_limit(merger *m, const align_list *lists, uint32_t count,
+                             const uint32_t *component, int64_t *limit_ns)
 {
-    bool recorded = m->items->channels[list->channel].group != WEIR_NONE ||
-                    m->items->channels[list->channel].is_message;
-    uint32_t tried = 0;
+    int64_t closest = INT64_MAX;
+    uint32_t n = count < CLOSEST_OF ? count : CLOSEST_OF;
+    for (uint32_t b = 1; b < n; b++) {
+        if (!make_room(m, lists[b].count)) {
+            return false;
+        }
+        for (uint32_t a = 0; a < b; a++) {
+            bool comparable = may_share_clock(&lists[a], &lists[b], component) &&
+                              (!component || lists[a].node != lists[b].node);
+            int64_t apart =
+                comparable ? spread(m, &lists[a], &lists[b], ALIGN_SLACK_NS) : INT64_MAX;
+            closest = apart < closest ? apart : closest;
+        }
+    }
+    *limit_ns = closest < SAME_GROUP_MOST_NS / 10 ? 10 * closest : SAME_GROUP_MOST_NS;
+    *limit_ns = *limit_ns < SAME_GROUP_LEAST_NS ? SAME_GROUP_LEAST_NS : *limit_ns;
+    return true;
+}
+
+/* Which lists a list may be merged with. */
+typedef struct {
+    uint32_t from;             /* the first of its channel */
+    const uint32_t *component; /* NULL: those of its node, else of the nodes on its clock */
+    int64_t slack_ns;
+    bool recorded;    /* the group is known: any of them is right */
+    int64_t limit_ns; /* otherwise, how far apart they may end */
+} merge_rule;
+
+static uint32_t find_partner(merger *m, const align_list *list, const merge_rule *rule)
+{
+    uint32_t tried = 0, best = WEIR_NONE;
+    int64_t least = INT64_MAX;
+    for (uint32_t k = rule->from; k < m->lists->count && tried < GROUPS_TRIED; k++) {
+        const align_list *to = &m->lists->lists[k];
+        if (!may_share_clock(to, list, rule->component)) {
+            continue;
+        }
+        if (rule->recorded) {
+            return k;
+        }
+        tried++;
+        int64_t apart = spread(m, to, list, rule->slack_ns);
+        if (apart < least && apart <= rule->limit_ns) {
+            least = apart;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Merges the list into the one that fits best, or adds it. */
+static bool add_list(merger *m, align_list *list, const merge_rule *rule)
+{
     if (!make_room(m, list->count)) {
         return false;
     }
-    for (uint32_t k = from; k < m->lists->count && tried < GROUPS_TRIED; k++) {
-        align_list *to = &m->lists->lists[k];
-        if (component ? component[to->node] != component[list->node] : to->node != list->node) {
-            continue;
-        }
-        tried++;
-        align_any(to, list, slack_ns, m->of);
-        if (recorded || ends_agree(m, to, list, slack_ns - ALIGN_SLACK_NS)) {
-            return merge_lists(m->lists->next, to, list, m->of);
-        }
+    uint32_t k = find_partner(m, list, rule);
+    if (k == WEIR_NONE) {
+        return push_list(m->lists, list);
     }
-    return push_list(m->lists, list);
+    align_any(&m->lists->lists[k], list, rule->slack_ns, m->of);
+    return merge_lists(m->lists->next, &m->lists->lists[k], list, m->of);
+}
+
+static bool is_recorded(const comm_channel *channel)
+{
+    return channel->group != WEIR_NONE || channel->is_message;
 }
 
 /* The end that stands for an entry: the median of its members'. */
@@ -246,23 +304,55 @@ static void merger_clear(merger *m)
     free(m->distance);
 }
 
-static bool pair_channel(merger *m, const comm_channel *channel)
+/* One list for each device of the channel; the caller frees the lists and their entries. */
+static bool list_devices(const comm_items *items, const comm_channel *channel, pair_lists *devices)
 {
-    const comm_item *items = m->items->items;
-    uint32_t from = m->lists->count, end = channel->first_item + channel->item_count;
+    uint32_t end = channel->first_item + channel->item_count;
     for (uint32_t i = channel->first_item, stop; i < end; i = stop) {
-        for (stop = i + 1; stop < end && items[stop].device == items[i].device; stop++) {
+        for (stop = i + 1; stop < end && items->items[stop].device == items->items[i].device;) {
+            stop++;
         }
         align_list list;
-        if (!list_of_items(m->items, i, stop - i, &list)) {
+        if (!list_of_items(items, i, stop - i, &list)) {
             return false;
         }
-        if (!add_list(m, &list, from, NULL, ALIGN_SLACK_NS)) {
+        if (!push_list(devices, &list)) {
             free(list.entries);
             return false;
         }
     }
     return true;
+}
+
+/* Merges lists of one channel into those of the merger. */
+static bool merge_channel(merger *m, align_list *lists, uint32_t count, merge_rule rule,
+                          const int64_t *residual_ns)
+{
+    rule.recorded = is_recorded(&m->items->channels[lists[0].channel]);
+    if (!rule.recorded && !same_group_limit(m, lists, count, rule.component, &rule.limit_ns)) {
+        return false;
+    }
+    int64_t limit_ns = rule.limit_ns;
+    for (uint32_t k = 0; k < count; k++) {
+        int64_t unsure_ns = residual_ns ? 4 * residual_ns[lists[k].node] : 0;
+        rule.slack_ns = ALIGN_SLACK_NS + unsure_ns;
+        rule.limit_ns = limit_ns + unsure_ns;
+        if (!add_list(m, &lists[k], &rule)) {
+            return false;
+        }
+        lists[k].entries = NULL; /* taken over */
+    }
+    return true;
+}
+
+static bool pair_channel(merger *m, const comm_channel *channel)
+{
+    pair_lists devices = {0};
+    merge_rule rule = {.from = m->lists->count};
+    bool done = list_devices(m->items, channel, &devices) &&
+                merge_channel(m, devices.lists, devices.count, rule, NULL);
+    pair_lists_clear(&devices);
+    return done;
 }
 
 weir_code pair_in_nodes(const comm_items *items, pair_lists *lists, weir_err *err)
@@ -293,18 +383,16 @@ weir_code pair_over_nodes(const comm_items *items, const uint32_t *component,
 {
     pair_lists merged = {.next = lists->next};
     merger m = {.items = items, .lists = &merged};
-    uint32_t from = 0;
     bool done = true;
-    for (uint32_t k = 0; k < lists->count; k++) {
-        align_list *list = &lists->lists[k];
-        if (k > 0 && lists->lists[k - 1].channel != list->channel) {
-            from = merged.count;
+    for (uint32_t from = 0, to; done && from < lists->count; from = to) {
+        for (to = from + 1; to < lists->count;) {
+            if (lists->lists[to].channel != lists->lists[from].channel) {
+                break;
+            }
+            to++;
         }
-        int64_t slack_ns = ALIGN_SLACK_NS + 4 * residual_ns[list->node];
-        done = done && add_list(&m, list, from, component, slack_ns);
-        if (done) {
-            list->entries = NULL; /* taken over */
-        }
+        merge_rule rule = {.from = merged.count, .component = component};
+        done = merge_channel(&m, &lists->lists[from], to - from, rule, residual_ns);
     }
     merger_clear(&m);
     lists->next = NULL;

@@ -390,7 +390,7 @@ bool weir_json_next(const char **p, const char *end, weir_str *key, weir_str *va
     return true;
 }
 
-weir_str weir_json_text(weir_str value)
+weir_str weir_json_unquote(weir_str value)
 {
     bool is_text = value.n >= 2 && value.p[0] == '"';
     return is_text ? (weir_str){value.p + 1, value.n - 2} : (weir_str){"", 0};

@@ -44,6 +44,6 @@ uint32_t weir_json_unescape(weir_str text, char *out, uint32_t *bad);
 bool weir_json_next(const char **p, const char *end, weir_str *key, weir_str *value);
 
 /* The text of a raw string value without its quotes; empty where it is no string. */
-weir_str weir_json_text(weir_str value);
+weir_str weir_json_unquote(weir_str value);
 
 #endif

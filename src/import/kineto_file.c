@@ -387,9 +387,9 @@ static weir_code member_read(reader *r, bool *ok, weir_err *err)
     if (code != WEIR_OK || *r->p != '"' || key.n < 2) {
         return code;
     }
-    bool is_events = weir_str_eq(weir_json_text(key), WEIR_STR("traceEvents"));
+    bool is_events = weir_str_eq(weir_json_unquote(key), WEIR_STR("traceEvents"));
     char name[64];
-    weir_str text = weir_json_text(key);
+    weir_str text = weir_json_unquote(key);
     uint32_t n = text.n < sizeof name ? text.n : 0;
     memcpy(name, text.p, n); /* the window may move below */
     r->p += key.n;

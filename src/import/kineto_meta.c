@@ -9,7 +9,7 @@
 
 static bool integer_get(weir_str value, int64_t *number)
 {
-    weir_str text = weir_json_text(value);
+    weir_str text = weir_json_unquote(value);
     weir_str digits = text.n ? text : value;
     bool saturated = false;
     return weir_json_integer(digits.p, digits.p + digits.n, number, &saturated) && !saturated;
@@ -24,7 +24,7 @@ static weir_code device_read(kineto_shard *s, weir_str value, weir_err *err)
         int64_t number = 0;
         if (weir_str_eq(key, WEIR_STR("name"))) {
             weir_code code =
-                weir_timeline_intern(s->shard, weir_json_text(member), &device.name, err);
+                weir_timeline_intern(s->shard, weir_json_unquote(member), &device.name, err);
             if (code != WEIR_OK) {
                 return code;
             }
@@ -68,10 +68,10 @@ static weir_code group_read(kineto_shard *s, weir_str value, weir_err *err)
     while (code == WEIR_OK && weir_json_next(&p, end, &key, &member)) {
         int64_t number = 0;
         if (weir_str_eq(key, WEIR_STR("pg_name"))) {
-            weir_str text = weir_json_text(member);
+            weir_str text = weir_json_unquote(member);
             code = weir_timeline_intern(s->shard, text.n ? text : member, &group.name, err);
         } else if (weir_str_eq(key, WEIR_STR("pg_desc"))) {
-            code = weir_timeline_intern(s->shard, weir_json_text(member), &group.description, err);
+            code = weir_timeline_intern(s->shard, weir_json_unquote(member), &group.description, err);
         } else if (weir_str_eq(key, WEIR_STR("pg_size")) && integer_get(member, &number)) {
             group.size = number > 0 && number <= 1 << 20 ? (uint32_t)number : 0;
         } else if (weir_str_eq(key, WEIR_STR("ranks"))) {
@@ -124,10 +124,10 @@ weir_code kineto_shard_metadata(kineto_shard *s, weir_str key, weir_str value, w
         return distributed_read(s, value, err);
     }
     if (weir_str_eq(key, WEIR_STR("traceName"))) {
-        return weir_timeline_intern(s->shard, weir_json_text(value), &s->trace_name, err);
+        return weir_timeline_intern(s->shard, weir_json_unquote(value), &s->trace_name, err);
     }
     if (weir_str_eq(key, WEIR_STR("host_name")) || weir_str_eq(key, WEIR_STR("hostname"))) {
-        return weir_timeline_intern(s->shard, weir_json_text(value), &s->host, err);
+        return weir_timeline_intern(s->shard, weir_json_unquote(value), &s->host, err);
     }
     if (weir_str_eq(key, WEIR_STR("baseTimeNanoseconds")) && integer_get(value, &number) &&
         number >= 0 && number < INT64_C(1) << 61) {

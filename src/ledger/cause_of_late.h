@@ -1,0 +1,25 @@
+/* cause_of_late.h: why a member of a collective arrived later than the others (DESIGN 2.5). */
+#ifndef WEIR_LEDGER_CAUSE_OF_LATE_H
+#define WEIR_LEDGER_CAUSE_OF_LATE_H
+
+#include "ledger/run.h"
+
+/* What a device did between the previous matched collective of the group and an arrival. */
+typedef struct {
+    int64_t wait_ns, link_ns, host_ns, work_ns;
+} late_parts;
+
+typedef struct {
+    weir_reason reason;
+    bool by_waiting;         /* it waited itself: the chain goes on */
+    uint32_t waited_instance; /* of by_waiting: the one that it waited in longest */
+    weir_cause host_cause;   /* of late_host */
+    double factor;           /* of more_work, slow_device */
+} late_cause;
+
+/* begin[k], end[k] (own clocks): the interval of member k of the instance; late: the member whose
+ * lateness is to be explained. */
+weir_code late_explain(const ledger_run *run, const weir_instance *instance, uint32_t late,
+                       const int64_t *begin, const int64_t *end, late_cause *cause, weir_err *err);
+
+#endif

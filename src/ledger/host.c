@@ -1,0 +1,132 @@
+/* What a host thread was doing: enclosing spans and what their names say (DESIGN 2.4). */
+#include "ledger/run.h"
+
+#include <stdlib.h>
+
+/* Spans of a thread nest: the stack of those still open gives each its parent. A span that ends
+ * after its parent (rounding of old writers) keeps it: the overlap is all that is asked for. */
+static bool lane_parents(const ledger_run *run, const weir_lane *lane, weir_span_id **stack,
+                         uint32_t *capacity)
+{
+    uint32_t depth = 0, base = run->spans.device_count;
+    for (uint32_t s = lane->first_span; s < lane->first_span + lane->span_count; s++) {
+        while (depth && ledger_end(run, (*stack)[depth - 1]) <= run->spans.start_ns[s]) {
+            depth--;
+        }
+        run->parent[s - base] = depth ? (*stack)[depth - 1] : WEIR_NONE;
+        if (depth == *capacity) {
+            uint32_t more = *capacity ? 2 * *capacity : 256;
+            weir_span_id *grown = realloc(*stack, more * sizeof *grown);
+            if (!grown) {
+                return false;
+            }
+            *stack = grown;
+            *capacity = more;
+        }
+        (*stack)[depth++] = s;
+    }
+    return true;
+}
+
+weir_code ledger_hosts(ledger_run *run, weir_err *err)
+{
+    const weir_timeline *t = run->in->timeline;
+    uint32_t hosts = run->spans.count - run->spans.device_count, names = weir_timeline_name_count(t);
+    run->parent = malloc((hosts + (size_t)1) * sizeof *run->parent);
+    run->host_activity = calloc(names + (size_t)1, 1);
+    bool ok = run->parent && run->host_activity;
+    weir_span_id *stack = NULL;
+    uint32_t capacity = 0;
+    for (uint32_t i = 0; ok && i < run->lane_count; i++) {
+        if (run->lanes[i].kind == WEIR_LANE_THREAD) {
+            ok = lane_parents(run, &run->lanes[i], &stack, &capacity);
+        }
+    }
+    free(stack);
+    uint8_t *seen = calloc(names + (size_t)1, 1);
+    ok = ok && seen;
+    for (uint32_t s = run->spans.device_count; ok && s < run->spans.count; s++) {
+        weir_name_id name = run->spans.name[s];
+        if (!seen[name]) {
+            seen[name] = 1;
+            run->host_activity[name] = (uint8_t)weir_host_names_classify(
+                run->in->host_names, (weir_span_kind)run->spans.kind[s],
+                weir_timeline_name(t, name));
+        }
+    }
+    free(seen);
+    return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
+}
+
+/* The last span of lane that starts at or before t, or WEIR_NONE. */
+static weir_span_id last_started(const ledger_run *run, const weir_lane *lane, int64_t t)
+{
+    uint32_t low = lane->first_span, high = lane->first_span + lane->span_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (run->spans.start_ns[middle] <= t) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > lane->first_span ? low - 1 : WEIR_NONE;
+}
+
+weir_span_id ledger_innermost(const ledger_run *run, const weir_lane *lane, int64_t t)
+{
+    weir_span_id s = last_started(run, lane, t);
+    while (s != WEIR_NONE && ledger_end(run, s) <= t) {
+        s = run->parent[s - run->spans.device_count];
+    }
+    return s;
+}
+
+static bool is_graph_launch(weir_str name)
+{
+    return weir_str_has(name, WEIR_STR("GraphLaunch"));
+}
+
+/* Graph launches that launched nothing that was recorded. */
+weir_code ledger_orphans(ledger_run *run, weir_err *err)
+{
+    const weir_timeline *t = run->in->timeline;
+    uint32_t hosts = run->spans.count - run->spans.device_count, n = 0;
+    uint8_t *used = calloc(hosts + (size_t)1, 1);
+    run->orphan_first = calloc(run->rank_count + (size_t)1, sizeof *run->orphan_first);
+    bool ok = used && run->orphan_first;
+    for (uint32_t s = 0; ok && s < run->spans.device_count; s++) {
+        weir_span_id launch = run->in->match->launch[s];
+        if (launch != WEIR_NONE) {
+            used[launch - run->spans.device_count] = 1;
+        }
+    }
+    for (int fill = 0; ok && fill < 2; fill++) { /* count, then fill */
+        n = 0;
+        for (uint32_t i = 0; i < run->lane_count; i++) { /* by rank, so in order of rank */
+            const weir_lane *lane = &run->lanes[i];
+            for (uint32_t k = 0; lane->kind == WEIR_LANE_THREAD && k < lane->span_count; k++) {
+                weir_span_id s = lane->first_span + k;
+                if (run->spans.kind[s] == WEIR_SPAN_RUNTIME && !used[s - run->spans.device_count] &&
+                    is_graph_launch(weir_timeline_name(t, run->spans.name[s]))) {
+                    if (fill) {
+                        run->orphans[n] = s;
+                        run->orphan_first[lane->rank + 1] = n + 1;
+                    }
+                    n++;
+                }
+            }
+        }
+        if (!fill) {
+            run->orphans = malloc((n + (size_t)1) * sizeof *run->orphans);
+            ok = run->orphans != NULL;
+        }
+    }
+    for (uint32_t r = 1; ok && r <= run->rank_count; r++) {
+        run->orphan_first[r] =
+            run->orphan_first[r] < run->orphan_first[r - 1] ? run->orphan_first[r - 1]
+                                                            : run->orphan_first[r];
+    }
+    free(used);
+    return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
+}

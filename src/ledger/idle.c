@@ -1,0 +1,219 @@
+/* Why a device was idle (DESIGN 2.4): the launch of the next span, and what its thread did before. */
+#include "ledger/run.h"
+
+#include <string.h>
+
+static void part_write(line_writer *w, int64_t begin, int64_t end, weir_cause cause)
+{
+    const line_part part = {
+        .begin_ns = begin, .end_ns = end, .cause = cause, .span = WEIR_NONE, .instance = WEIR_NONE};
+    ledger_line(w, &part);
+}
+
+static bool activity_cause(weir_host_activity activity, weir_cause *cause)
+{
+    switch (activity) {
+    case WEIR_HOST_DATA:
+        *cause = WEIR_CAUSE_DEPENDENCY_DATA;
+        return true;
+    case WEIR_HOST_ALLOCATOR:
+        *cause = WEIR_CAUSE_DEPENDENCY_ALLOCATOR;
+        return true;
+    case WEIR_HOST_COMPILE:
+        *cause = WEIR_CAUSE_DEPENDENCY_COMPILE;
+        return true;
+    case WEIR_HOST_CHECKPOINT:
+        *cause = WEIR_CAUSE_DEPENDENCY_CHECKPOINT;
+        return true;
+    case WEIR_HOST_SYNC:
+        *cause = WEIR_CAUSE_DEPENDENCY_SYNC;
+        return true;
+    case WEIR_HOST_OTHER:
+    case WEIR_HOST_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* The innermost span around t whose name says something, from span s outwards. */
+static bool chain_cause(const ledger_run *run, weir_span_id s, int64_t t, weir_cause *cause)
+{
+    for (; s != WEIR_NONE; s = run->parent[s - run->spans.device_count]) {
+        if (ledger_end(run, s) > t &&
+            activity_cause((weir_host_activity)run->host_activity[run->spans.name[s]], cause)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the process's other threads do at t, where the launching thread does nothing. A thread that
+ * waits for the device tells nothing about why the device waits. */
+static bool others_cause(const ledger_run *run, const weir_lane *thread, int64_t t,
+                         weir_cause *cause)
+{
+    const weir_lane *lane = thread, *end = run->lanes + run->lane_count;
+    while (lane[-1].kind == WEIR_LANE_THREAD && lane[-1].rank == thread->rank &&
+           lane[-1].group == thread->group) { /* a device lane always stands before: it ends */
+        lane--;
+    }
+    for (; lane < end && lane->rank == thread->rank && lane->group == thread->group; lane++) {
+        if (lane == thread) {
+            continue;
+        }
+        weir_span_id s = ledger_innermost(run, lane, t);
+        weir_cause found;
+        if (s != WEIR_NONE && chain_cause(run, s, t, &found) &&
+            found != WEIR_CAUSE_DEPENDENCY_SYNC) {
+            *cause = found;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first moment after t at which the innermost span of the thread may change. */
+static int64_t next_change(const ledger_run *run, const weir_lane *thread, weir_span_id innermost,
+                           int64_t t, int64_t end)
+{
+    int64_t change = end;
+    if (innermost != WEIR_NONE && ledger_end(run, innermost) < change) {
+        change = ledger_end(run, innermost);
+    }
+    uint32_t low = thread->first_span, high = thread->first_span + thread->span_count;
+    while (low < high) { /* the first span that starts after t */
+        uint32_t middle = low + (high - low) / 2;
+        if (run->spans.start_ns[middle] <= t) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool has_next = low < thread->first_span + thread->span_count;
+    return has_next && run->spans.start_ns[low] < change ? run->spans.start_ns[low] : change;
+}
+
+void ledger_host_parts(const ledger_run *run, const weir_lane *thread, int64_t t, int64_t end,
+                       ledger_host_visitor visit, void *context)
+{
+    while (t < end) {
+        weir_span_id innermost = ledger_innermost(run, thread, t);
+        int64_t until = next_change(run, thread, innermost, t, end);
+        weir_cause cause = WEIR_CAUSE_DEPENDENCY_HOST;
+        if (innermost != WEIR_NONE) {
+            chain_cause(run, innermost, t, &cause);
+        } else {
+            others_cause(run, thread, t, &cause);
+        }
+        visit(context, t, until, cause, innermost);
+        t = until;
+    }
+}
+
+/* A gap that began while the launching thread waited for the device in a blocking call. */
+typedef struct {
+    line_writer *w;
+    bool in_sync;
+} gap;
+
+static void gap_host_part(void *context, int64_t begin, int64_t end, weir_cause cause,
+                          weir_span_id innermost)
+{
+    const gap *g = context;
+    (void)innermost;
+    bool host = cause == WEIR_CAUSE_DEPENDENCY_HOST;
+    part_write(g->w, begin, end, host && g->in_sync ? WEIR_CAUSE_DEPENDENCY_SYNC : cause);
+}
+
+static bool is_in_sync(const ledger_run *run, const weir_lane *thread, int64_t t)
+{
+    weir_cause cause;
+    weir_span_id s = ledger_innermost(run, thread, t);
+    return s != WEIR_NONE && chain_cause(run, s, t, &cause) && cause == WEIR_CAUSE_DEPENDENCY_SYNC;
+}
+
+/* When the last producer that `next` awaits ends; INT64_MIN where it awaits none. */
+static int64_t producer_end(const ledger_run *run, weir_span_id next)
+{
+    const weir_match *m = run->in->match;
+    uint32_t low = 0, high = m->edge_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->edges[middle].after < next) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    int64_t end = INT64_MIN;
+    for (; low < m->edge_count && m->edges[low].after == next; low++) {
+        int64_t e = ledger_end(run, m->edges[low].before);
+        end = e > end ? e : end;
+    }
+    return end;
+}
+
+/* A graph was launched between the launches of the spans around the gap, and none of its kernels
+ * is in the trace: profilers under-record replays, the gap may have been work. */
+static int64_t unrecorded_graph(const line_writer *w, weir_span_id next, weir_span_id previous,
+                                int64_t end)
+{
+    const ledger_run *run = w->run;
+    weir_rank_id rank = run->devices[w->id].rank;
+    const weir_span_id *launch = run->in->match->launch;
+    int64_t from = previous != WEIR_NONE && launch[previous] != WEIR_NONE
+                       ? ledger_end(run, launch[previous])
+                       : INT64_MIN;
+    int64_t to = next != WEIR_NONE && launch[next] != WEIR_NONE ? run->spans.start_ns[launch[next]]
+                                                                : end;
+    for (uint32_t i = run->orphan_first[rank]; i < run->orphan_first[rank + 1]; i++) {
+        int64_t at = run->spans.start_ns[run->orphans[i]];
+        if (at >= from && at < to) {
+            return at;
+        }
+    }
+    return INT64_MAX;
+}
+
+static void gap_explain(line_writer *w, int64_t begin, int64_t end, weir_span_id next)
+{
+    const ledger_run *run = w->run;
+    weir_span_id launch = run->in->match->launch[next];
+    if (launch == WEIR_NONE) {
+        part_write(w, begin, end, WEIR_CAUSE_DEPENDENCY_UNKNOWN);
+        return;
+    }
+    int64_t l0 = run->spans.start_ns[launch], l1 = ledger_end(run, launch);
+    const weir_lane *thread = &run->lanes[run->spans.lane[launch]];
+    gap g = {w, is_in_sync(run, thread, begin)};
+    int64_t t = begin, until = l0 < end ? l0 : end;
+    if (t < until) {
+        ledger_host_parts(run, thread, t, until, gap_host_part, &g);
+        t = until;
+    }
+    until = l1 < end ? l1 : end;
+    if (t < until) {
+        part_write(w, t, until, WEIR_CAUSE_DEPENDENCY_LAUNCH);
+        t = until;
+    }
+    int64_t producer = t < end ? producer_end(run, next) : INT64_MIN;
+    until = producer < end ? producer : end;
+    if (t < until) {
+        part_write(w, t, until, WEIR_CAUSE_DEPENDENCY_STREAM);
+        t = until;
+    }
+    part_write(w, t, end, WEIR_CAUSE_DEPENDENCY_TURNAROUND);
+}
+
+void ledger_idle(line_writer *w, int64_t begin, int64_t end, weir_span_id next,
+                 weir_span_id previous)
+{
+    int64_t unknown = unrecorded_graph(w, next, previous, end);
+    int64_t until = unknown < begin ? begin : unknown < end ? unknown : end;
+    if (next == WEIR_NONE) {
+        part_write(w, begin, until, WEIR_CAUSE_DEPENDENCY_TAIL);
+    } else if (begin < until) {
+        gap_explain(w, begin, until, next);
+    }
+    part_write(w, until, end, WEIR_CAUSE_DEPENDENCY_UNKNOWN);
+}

@@ -1,0 +1,486 @@
+/* The critical path over all ranks (DESIGN 2.9): backwards from the end of the window, each time to
+ * what the moment had to wait for: the span before on its stream, an event, a launch and what its
+ * thread did before it, the last member of a collective, the work that a blocking call awaited. */
+#include "base/sort.h"
+#include "ledger/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SEGMENTS = 200000 };
+
+typedef struct {
+    int64_t begin_ns, end_ns; /* aligned */
+    weir_span_id span;
+    weir_rank_id rank;
+    weir_lane_id lane; /* WEIR_NONE: between spans */
+    uint8_t cause;
+} segment;
+
+/* Device spans of one device by end, and blocking calls of one rank by end; made when first asked. */
+typedef struct {
+    weir_sort_pair *pairs; /* key: end (own clock) */
+    uint32_t count;
+    bool made;
+} by_end;
+
+typedef struct {
+    ledger_run *run;
+    segment *segments; /* latest first */
+    uint32_t count, capacity;
+    by_end *device_ends, *sync_ends;
+    uint8_t *launches; /* by lane: kernels are launched from it */
+    int64_t begin_ns;  /* aligned: where the path ends */
+    int64_t t;         /* aligned: explained from here on */
+    bool failed;
+} path;
+
+static int64_t aligned(const path *p, weir_rank_id rank, int64_t local)
+{
+    return weir_match_to_aligned(p->run->in->match, rank, local);
+}
+
+static weir_rank_id rank_of(const path *p, weir_span_id span)
+{
+    return p->run->lanes[p->run->spans.lane[span]].rank;
+}
+
+/* Adds [max(from, begin), t) and moves t there. */
+static void segment_add(path *p, int64_t from, weir_cause cause, weir_span_id span,
+                        weir_rank_id rank)
+{
+    from = from < p->begin_ns ? p->begin_ns : from;
+    if (from >= p->t) {
+        return;
+    }
+    if (p->count == p->capacity) {
+        uint32_t more = p->capacity ? 2 * p->capacity : 1024;
+        segment *grown = realloc(p->segments, more * sizeof *grown);
+        if (!grown) {
+            p->failed = true;
+            p->t = p->begin_ns;
+            return;
+        }
+        p->segments = grown;
+        p->capacity = more;
+    }
+    weir_lane_id lane = span == WEIR_NONE ? WEIR_NONE : p->run->spans.lane[span];
+    p->segments[p->count++] = (segment){from, p->t, span, rank, lane, (uint8_t)cause};
+    p->t = from;
+}
+
+static bool ends_make(path *p, by_end *ends, weir_span_id first, uint32_t n)
+{
+    ends->pairs = malloc((n + (size_t)1) * sizeof *ends->pairs);
+    if (!ends->pairs) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        ends->pairs[i] = (weir_sort_pair){(uint64_t)ledger_end(p->run, first + i), first + i};
+    }
+    ends->count = n;
+    ends->made = true;
+    return weir_sort_pairs(ends->pairs, n);
+}
+
+/* The span that ends last at or before t, or WEIR_NONE. */
+static weir_span_id last_ended(const by_end *ends, int64_t t)
+{
+    uint32_t low = 0, high = ends->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((int64_t)ends->pairs[middle].key <= t) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low ? (weir_span_id)ends->pairs[low - 1].value : WEIR_NONE;
+}
+
+static weir_span_id device_last_ended(path *p, weir_device_id d, int64_t local)
+{
+    by_end *ends = &p->device_ends[d];
+    if (!ends->made) {
+        const weir_device *device = &p->run->devices[d];
+        const weir_lane *first = &p->run->lanes[device->first_lane];
+        const weir_lane *last = first + device->lane_count - 1;
+        p->failed = p->failed || !ends_make(p, ends, first->first_span,
+                                            last->first_span + last->span_count - first->first_span);
+    }
+    return p->failed ? WEIR_NONE : last_ended(ends, local);
+}
+
+/* Blocking calls of the rank's launching threads. */
+static weir_span_id sync_last_ended(path *p, weir_rank_id rank, int64_t local)
+{
+    const ledger_run *run = p->run;
+    by_end *ends = &p->sync_ends[rank];
+    for (int fill = 0; !ends->made && !p->failed && fill < 2; fill++) {
+        uint32_t n = 0;
+        for (uint32_t l = 0; l < run->lane_count; l++) {
+            const weir_lane *lane = &run->lanes[l];
+            bool wanted = p->launches[l] && lane->rank == rank;
+            for (uint32_t k = 0; wanted && k < lane->span_count; k++) {
+                weir_span_id s = lane->first_span + k;
+                if (run->spans.kind[s] == WEIR_SPAN_RUNTIME &&
+                    run->host_activity[run->spans.name[s]] == WEIR_HOST_SYNC) {
+                    if (fill) {
+                        ends->pairs[n] = (weir_sort_pair){(uint64_t)ledger_end(run, s), s};
+                    }
+                    n++;
+                }
+            }
+        }
+        if (!fill) {
+            ends->pairs = malloc((n + (size_t)1) * sizeof *ends->pairs);
+            p->failed = ends->pairs == NULL;
+        } else {
+            ends->count = n;
+            ends->made = true;
+            p->failed = !weir_sort_pairs(ends->pairs, n);
+        }
+    }
+    return p->failed ? WEIR_NONE : last_ended(ends, local);
+}
+
+typedef struct {
+    path *p;
+    weir_rank_id rank;
+    uint32_t first;
+} host_walk;
+
+static void host_walk_part(void *context, int64_t begin, int64_t end, weir_cause cause,
+                           weir_span_id innermost)
+{
+    host_walk *w = context;
+    path *p = w->p;
+    int64_t kept = p->t;
+    p->t = aligned(p, w->rank, end);
+    segment_add(p, aligned(p, w->rank, begin), cause, innermost, w->rank);
+    p->t = p->failed ? p->t : kept;
+}
+
+/* The thread's doings over [local, t), backwards. */
+static void host_add(path *p, const weir_lane *thread, int64_t local)
+{
+    int64_t now = weir_match_to_local(p->run->in->match, thread->rank, p->t);
+    int64_t low = weir_match_to_local(p->run->in->match, thread->rank, p->begin_ns);
+    local = local < low ? low : local;
+    if (local >= now) {
+        return;
+    }
+    host_walk w = {p, thread->rank, p->count};
+    ledger_host_parts(p->run, thread, local, now, host_walk_part, &w);
+    for (uint32_t a = w.first, b = p->count; a + 1 < b; a++, b--) {
+        segment swap = p->segments[a];
+        p->segments[a] = p->segments[b - 1];
+        p->segments[b - 1] = swap;
+    }
+    /* rounding of clocks may leave a nanosecond at either end */
+    if (!p->failed && p->count > w.first) {
+        p->segments[w.first].end_ns = p->t;
+        p->t = p->segments[p->count - 1].begin_ns;
+    }
+}
+
+/* From a launching thread at moment t back to the span that a blocking call awaited, or WEIR_NONE. */
+static weir_span_id host_back(path *p, const weir_lane *thread)
+{
+    const ledger_run *run = p->run;
+    weir_rank_id rank = thread->rank;
+    while (p->t > p->begin_ns && !p->failed) {
+        int64_t now = weir_match_to_local(run->in->match, rank, p->t);
+        weir_span_id sync = sync_last_ended(p, rank, now);
+        if (sync == WEIR_NONE) {
+            host_add(p, thread, weir_match_to_local(run->in->match, rank, p->begin_ns));
+            break;
+        }
+        host_add(p, thread, ledger_end(run, sync));
+        weir_span_id awaited = WEIR_NONE;
+        for (uint32_t d = 0; d < run->device_count; d++) {
+            if (run->devices[d].rank == rank) {
+                weir_span_id s = device_last_ended(p, d, ledger_end(run, sync));
+                bool later = s != WEIR_NONE && (awaited == WEIR_NONE ||
+                                                ledger_end(run, s) > ledger_end(run, awaited));
+                awaited = later ? s : awaited;
+            }
+        }
+        int64_t begin = run->spans.start_ns[sync];
+        if (awaited != WEIR_NONE && ledger_end(run, awaited) > begin) {
+            segment_add(p, aligned(p, rank, ledger_end(run, awaited)), WEIR_CAUSE_DEPENDENCY_SYNC,
+                        sync, rank);
+            return awaited;
+        }
+        int64_t before = p->t;
+        segment_add(p, aligned(p, rank, begin), WEIR_CAUSE_DEPENDENCY_SYNC, sync, rank);
+        thread = &run->lanes[run->spans.lane[sync]];
+        if (p->t == before) { /* a call without duration: step over it */
+            segment_add(p, p->t - 1, WEIR_CAUSE_DEPENDENCY_HOST, WEIR_NONE, rank);
+        }
+    }
+    return WEIR_NONE;
+}
+
+/* The work of span itself, from t back to its start, or to the arrival of who came last: then the
+ * path goes on with that member's span. Returns the span whose start is to be explained. */
+static weir_span_id work_back(path *p, weir_span_id span)
+{
+    const ledger_run *run = p->run;
+    weir_rank_id rank = rank_of(p, span);
+    weir_cause cause = (weir_cause)run->in->classes->cause[span];
+    uint32_t member = run->in->match->member_of_span[span];
+    bool comm = run->in->classes->cls[span] == WEIR_CLASS_COMM;
+    if (!comm || member == WEIR_NONE) {
+        segment_add(p, aligned(p, rank, run->spans.start_ns[span]),
+                    comm ? WEIR_CAUSE_COMMUNICATION_UNSPLIT : cause, span, rank);
+        return span;
+    }
+    const weir_instance *i = &run->in->match->instances[run->in->match->members[member].instance];
+    const member_split *split = &run->split[member];
+    segment_add(p, aligned(p, rank, split->unsplit_ns), WEIR_CAUSE_COMMUNICATION_UNSPLIT, span,
+                rank);
+    segment_add(p, aligned(p, rank, split->arrived_ns), cause, span, rank);
+    if (!i->complete || !i->split) {
+        segment_add(p, aligned(p, rank, run->spans.start_ns[span]),
+                    i->is_message ? WEIR_CAUSE_DEPENDENCY_BUBBLE : WEIR_CAUSE_DEPENDENCY_STRAGGLER,
+                    span, rank);
+        return span;
+    }
+    return run->in->match->members[i->first_member + i->last_member].span;
+}
+
+/* Of what a device span awaited before it started: the end of its stream's span before, and events. */
+static weir_span_id device_predecessor(const path *p, weir_span_id span)
+{
+    const ledger_run *run = p->run;
+    const weir_match *m = run->in->match;
+    const weir_lane *lane = &run->lanes[run->spans.lane[span]];
+    weir_span_id best = span > lane->first_span ? span - 1 : WEIR_NONE;
+    uint32_t low = 0, high = m->edge_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->edges[middle].after < span) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (; low < m->edge_count && m->edges[low].after == span; low++) {
+        weir_span_id before = m->edges[low].before;
+        if (best == WEIR_NONE || ledger_end(run, before) > ledger_end(run, best)) {
+            best = before;
+        }
+    }
+    return best;
+}
+
+/* What the start of span had to wait for: the span to go on with, or WEIR_NONE at the end. */
+static weir_span_id start_back(path *p, weir_span_id span)
+{
+    const ledger_run *run = p->run;
+    weir_rank_id rank = rank_of(p, span);
+    int64_t start = run->spans.start_ns[span];
+    weir_span_id launch = run->in->match->launch[span];
+    weir_span_id before = device_predecessor(p, span);
+    int64_t ended = before == WEIR_NONE ? INT64_MIN : ledger_end(run, before);
+    ended = ended > start ? start : ended;
+    if (launch == WEIR_NONE) { /* no evidence: the device's last work before */
+        weir_device_id d = run->lanes[run->spans.lane[span]].device;
+        weir_span_id any = device_last_ended(p, d, start);
+        before = any != WEIR_NONE && any != span && ledger_end(run, any) > ended ? any : before;
+        if (before == WEIR_NONE || before == span) {
+            return WEIR_NONE;
+        }
+        ended = ledger_end(run, before) > start ? start : ledger_end(run, before);
+        segment_add(p, aligned(p, rank, ended), WEIR_CAUSE_DEPENDENCY_UNKNOWN, WEIR_NONE, rank);
+        return before;
+    }
+    int64_t launched = ledger_end(run, launch) < start ? ledger_end(run, launch) : start;
+    if (ended >= launched) {
+        segment_add(p, aligned(p, rank, ended), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE, rank);
+        return before;
+    }
+    segment_add(p, aligned(p, rank, launched), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE, rank);
+    segment_add(p, aligned(p, rank, run->spans.start_ns[launch]), WEIR_CAUSE_DEPENDENCY_LAUNCH,
+                launch, rank);
+    return host_back(p, &run->lanes[run->spans.lane[launch]]);
+}
+
+static void path_walk(path *p, weir_device_id d)
+{
+    const ledger_run *run = p->run;
+    weir_rank_id rank = run->devices[d].rank;
+    weir_span_id span =
+        device_last_ended(p, d, weir_match_to_local(run->in->match, rank, p->t));
+    if (span != WEIR_NONE) {
+        segment_add(p, aligned(p, rank, ledger_end(run, span)), WEIR_CAUSE_DEPENDENCY_TAIL,
+                    WEIR_NONE, rank);
+    }
+    uint64_t steps = 0, most = 4 * (uint64_t)run->spans.count + 16;
+    while (span != WEIR_NONE && p->t > p->begin_ns && !p->failed && steps++ < most) {
+        rank = rank_of(p, span);
+        span = work_back(p, span);
+        rank = rank_of(p, span);
+        span = start_back(p, span);
+    }
+    segment_add(p, p->begin_ns, WEIR_CAUSE_DEPENDENCY_UNKNOWN, WEIR_NONE, rank);
+}
+
+/* --- the result --- */
+
+static int share_compare(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    const struct weir_rank_share *x = a, *y = b;
+    if (x->ns != y->ns) {
+        return x->ns > y->ns ? -1 : 1;
+    }
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static weir_code path_sum(path *p, weir_err *err)
+{
+    ledger_run *run = p->run;
+    weir_result *r = run->result;
+    r->critical_path.ranks =
+        weir_arena_alloc(r->arena, run->rank_count + (size_t)1, sizeof *r->critical_path.ranks);
+    if (!r->critical_path.ranks) {
+        return LEDGER_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; i < run->rank_count; i++) {
+        r->critical_path.ranks[i].rank = run->ranks[i].number;
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        const segment *s = &p->segments[i];
+        int64_t ns = s->end_ns - s->begin_ns;
+        r->critical_path.length_ns += ns;
+        r->critical_path.causes.ns[s->cause] += ns;
+        r->critical_path.waits.ns[weir_cause_wait((weir_cause)s->cause)] += ns;
+        r->critical_path.ranks[s->rank].ns += ns;
+    }
+    if (!weir_sort(r->critical_path.ranks, run->rank_count, sizeof *r->critical_path.ranks,
+                   share_compare, NULL)) {
+        return LEDGER_NO_MEMORY(err);
+    }
+    r->critical_path.rank_count = 0;
+    while (r->critical_path.rank_count < run->rank_count &&
+           r->critical_path.ranks[r->critical_path.rank_count].ns > 0) {
+        r->critical_path.rank_count++;
+    }
+    return WEIR_OK;
+}
+
+static weir_code segments_publish(path *p, weir_err *err)
+{
+    weir_result *r = p->run->result;
+    const weir_timeline *t = p->run->in->timeline;
+    uint32_t n = p->count < MOST_SEGMENTS ? p->count : MOST_SEGMENTS;
+    if (n < p->count) {
+        weir_result_note(r, "the critical path has %u segments; the last %u are given", p->count, n);
+    }
+    r->critical_path.segments =
+        weir_arena_alloc(r->arena, n + (size_t)1, sizeof *r->critical_path.segments);
+    if (!r->critical_path.segments) {
+        return LEDGER_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const segment *s = &p->segments[n - 1 - i];
+        weir_str name = s->span == WEIR_NONE
+                            ? (weir_str){"", 0}
+                            : weir_timeline_name(t, p->run->spans.name[s->span]);
+        const weir_lane *lane = s->lane == WEIR_NONE ? NULL : &p->run->lanes[s->lane];
+        const char *text = !lane                            ? ""
+                           : lane->kind == WEIR_LANE_STREAM ? "stream"
+                                                            : "thread";
+        r->critical_path.segments[i] = (weir_path_segment){
+            .rank = p->run->ranks[s->rank].number,
+            .lane = lane ? weir_result_printf(r, "%s %lld", text, (long long)lane->number) : "",
+            .name = weir_result_copy(r, name),
+            .begin_ns = s->begin_ns,
+            .end_ns = s->end_ns,
+            .cause = (weir_cause)s->cause,
+            .span = s->span,
+        };
+    }
+    r->critical_path.segment_count = n;
+    return WEIR_OK;
+}
+
+/* What a device could be slower without making the window longer: its waiting for others. */
+static weir_code slack_find(const ledger_run *run, weir_err *err)
+{
+    weir_sort_pair *slack = malloc((run->device_count + (size_t)1) * sizeof *slack);
+    if (!slack) {
+        return LEDGER_NO_MEMORY(err);
+    }
+    for (uint32_t d = 0; d < run->device_count; d++) {
+        const weir_causes *c = &run->result->devices[d].account.causes;
+        int64_t ns = c->ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER] + c->ns[WEIR_CAUSE_DEPENDENCY_BUBBLE] +
+                     c->ns[WEIR_CAUSE_DEPENDENCY_TAIL];
+        slack[d] = (weir_sort_pair){(uint64_t)ns, d};
+    }
+    bool ok = weir_sort_pairs(slack, run->device_count);
+    run->result->critical_path.slack_ns =
+        ok && run->device_count ? (int64_t)slack[(run->device_count - 1) / 2].key : 0;
+    free(slack);
+    return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
+}
+
+static weir_code path_prepare(path *p, weir_device_id *last, weir_err *err)
+{
+    const ledger_run *run = p->run;
+    p->device_ends = calloc(run->device_count + (size_t)1, sizeof *p->device_ends);
+    p->sync_ends = calloc(run->rank_count + (size_t)1, sizeof *p->sync_ends);
+    p->launches = calloc(run->lane_count + (size_t)1, 1);
+    if (!p->device_ends || !p->sync_ends || !p->launches) {
+        return LEDGER_NO_MEMORY(err);
+    }
+    for (uint32_t s = 0; s < run->spans.device_count; s++) {
+        weir_span_id launch = run->in->match->launch[s];
+        if (launch != WEIR_NONE) {
+            p->launches[run->spans.lane[launch]] = 1;
+        }
+    }
+    p->begin_ns = INT64_MAX;
+    p->t = INT64_MIN;
+    for (uint32_t d = 0; d < run->device_count; d++) {
+        if (run->device[d].step_count == 0) {
+            continue;
+        }
+        int64_t begin = aligned(p, run->devices[d].rank, run->device[d].begin_ns);
+        int64_t end = aligned(p, run->devices[d].rank, run->device[d].end_ns);
+        p->begin_ns = begin < p->begin_ns ? begin : p->begin_ns;
+        if (end > p->t) {
+            p->t = end;
+            *last = d;
+        }
+    }
+    return WEIR_OK;
+}
+
+weir_code ledger_path(ledger_run *run, weir_err *err)
+{
+    path p = {.run = run};
+    weir_device_id last = WEIR_NONE;
+    weir_code code = path_prepare(&p, &last, err);
+    if (code == WEIR_OK && last != WEIR_NONE) {
+        path_walk(&p, last);
+        code = p.failed ? LEDGER_NO_MEMORY(err) : path_sum(&p, err);
+    }
+    code = code == WEIR_OK ? slack_find(run, err) : code;
+    if (code == WEIR_OK && run->options->segments) {
+        code = segments_publish(&p, err);
+    }
+    for (uint32_t d = 0; p.device_ends && d < run->device_count; d++) {
+        free(p.device_ends[d].pairs);
+    }
+    for (uint32_t r = 0; p.sync_ends && r < run->rank_count; r++) {
+        free(p.sync_ends[r].pairs);
+    }
+    free(p.device_ends);
+    free(p.sync_ends);
+    free(p.launches);
+    free(p.segments);
+    return code;
+}

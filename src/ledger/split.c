@@ -1,0 +1,97 @@
+/* Waiting and transfer of each member of a collective or message (DESIGN 2.1). */
+#include "base/sort.h"
+#include "ledger/run.h"
+
+#include <stdlib.h>
+
+/* Instances alike: same kind, group and bytes. */
+static int like_compare(const void *a, const void *b, const void *context)
+{
+    const weir_instance *instances = context;
+    const weir_instance *x = &instances[*(const uint32_t *)a], *y = &instances[*(const uint32_t *)b];
+    if (x->kind != y->kind) {
+        return x->kind < y->kind ? -1 : 1;
+    }
+    if (x->group != y->group) {
+        return x->group < y->group ? -1 : 1;
+    }
+    if (x->group_size != y->group_size) {
+        return x->group_size < y->group_size ? -1 : 1;
+    }
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static int64_t transfer_of(const weir_instance *i)
+{
+    int64_t ns = i->end_ns - i->last_arrival_ns;
+    return ns > 0 ? ns : 0;
+}
+
+/* Shortest and median transfer of the instances order[0 .. n-1], which are alike. Complete ones
+ * tell; where there are none, all do. */
+static bool like_measure(const weir_instance *instances, const uint32_t *order, uint32_t n,
+                         int64_t *shortest, int64_t *median)
+{
+    weir_sort_pair *times = malloc((n + (size_t)1) * sizeof *times);
+    if (!times) {
+        return false;
+    }
+    uint32_t used = 0;
+    for (int all = 0; all < 2 && used == 0; all++) {
+        for (uint32_t k = 0; k < n; k++) {
+            const weir_instance *i = &instances[order[k]];
+            if (all || (i->complete && i->split)) {
+                times[used++] = (weir_sort_pair){(uint64_t)transfer_of(i), 0};
+            }
+        }
+    }
+    bool ok = weir_sort_pairs(times, used);
+    *shortest = ok && used ? (int64_t)times[0].key : 0;
+    *median = ok && used ? (int64_t)times[(used - 1) / 2].key : 0;
+    free(times);
+    return ok;
+}
+
+static void member_divide(ledger_run *run, const weir_instance *i, uint32_t row, int64_t shortest,
+                          int64_t median)
+{
+    const weir_member *member = &run->in->match->members[row];
+    int64_t start = run->spans.start_ns[member->span], end = ledger_end(run, member->span);
+    int64_t arrived = weir_match_to_local(run->in->match, run->devices[member->device].rank,
+                                          i->last_arrival_ns);
+    arrived = !i->split || arrived < start ? start : arrived > end ? end : arrived;
+    int64_t unsplit = i->complete && i->split ? end : arrived + shortest;
+    run->split[row] = (member_split){arrived, unsplit > end ? end : unsplit, median};
+}
+
+weir_code ledger_split(ledger_run *run, weir_err *err)
+{
+    const weir_match *m = run->in->match;
+    uint32_t n = m->instance_count;
+    uint32_t *order = malloc((n + (size_t)1) * sizeof *order);
+    run->split = calloc(m->member_count + (size_t)1, sizeof *run->split);
+    run->typical_ns = calloc(n + (size_t)1, sizeof *run->typical_ns);
+    bool ok = order && run->split && run->typical_ns;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        order[i] = i;
+    }
+    ok = ok && weir_sort(order, n, sizeof *order, like_compare, m->instances);
+    for (uint32_t a = 0; ok && a < n;) {
+        uint32_t b = a + 1;
+        while (b < n && like_compare(&order[a], &order[b], m->instances) == 0) {
+            b++;
+        }
+        int64_t shortest, median;
+        ok = like_measure(m->instances, order + a, b - a, &shortest, &median);
+        for (uint32_t k = a; ok && k < b; k++) {
+            const weir_instance *i = &m->instances[order[k]];
+            run->typical_ns[order[k]] = median;
+            for (uint32_t row = i->first_member; row < i->first_member + i->member_count; row++) {
+                member_divide(run, i, row, shortest, median);
+            }
+        }
+        a = b;
+    }
+    free(order);
+    return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
+}

@@ -118,7 +118,7 @@ static weir_code instance_judge(blame *b, uint32_t id, weir_err *err)
         v->reason = WEIR_REASON_ABSENT;
         return WEIR_OK;
     }
-    v->blamed = run->in->match->members[instance->first_member + instance->last_member].device;
+    v->blamed = run->in->match->members[instance->last_member].device;
     v->origin = v->blamed;
     if (!v->exposed) {
         return WEIR_OK;
@@ -126,7 +126,8 @@ static weir_code instance_judge(blame *b, uint32_t id, weir_err *err)
     intervals_find(b, instance);
     late_cause cause;
     weir_code code =
-        late_explain(run, instance, instance->last_member, b->begin, b->end, &cause, err);
+        late_explain(run, instance, instance->last_member - instance->first_member,
+                                  b->begin, b->end, &cause, err);
     if (code != WEIR_OK) {
         return code;
     }

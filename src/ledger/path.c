@@ -247,7 +247,7 @@ static weir_span_id work_back(path *p, weir_span_id span)
                     span, rank);
         return span;
     }
-    return run->in->match->members[i->first_member + i->last_member].span;
+    return run->in->match->members[i->last_member].span;
 }
 
 /* Of what a device span awaited before it started: the end of its stream's span before, and events. */

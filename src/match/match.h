@@ -31,7 +31,7 @@ typedef struct {
     uint64_t bytes;        /* message size as nccl-tests counts it; 0 = unknown */
     uint32_t first_member; /* members first_member .. + member_count - 1 */
     uint32_t member_count;
-    uint32_t last_member;    /* index of the member that arrived last (tie: lower device) */
+    uint32_t last_member;    /* row of members: who arrived last (tie: lower device) */
     int64_t last_arrival_ns; /* aligned */
     int64_t end_ns;          /* aligned, latest end of the members */
 } weir_instance;

@@ -142,12 +142,12 @@ weir_code ledger_efficiency(ledger_run *run, weir_err *err)
     r->efficiency.mfu = -1;
     r->efficiency.peak_share_in_compute = -1;
     usage u = {0};
-    if (run->in->classes->flop && usage_sum(run, &u) && u.known_ns > 0) {
+    bool known = run->in->classes->flop && usage_sum(run, &u) && u.known_ns > 0 &&
+                 (double)u.known_ns >= KNOWN_SHARE * (double)u.math_ns;
+    if (known && u.peak_flop_in_window > 0) {
         r->efficiency.peak_share_in_compute = u.flop / u.peak_flop_in_compute;
-        if ((double)u.known_ns >= KNOWN_SHARE * (double)u.math_ns && u.peak_flop_in_window > 0) {
-            r->efficiency.mfu = u.flop / u.peak_flop_in_window;
-            ladder_make(r);
-        }
+        r->efficiency.mfu = u.flop / u.peak_flop_in_window;
+        ladder_make(r);
     }
     return tax_sum(run, err);
 }

@@ -29,7 +29,8 @@ typedef struct {
     segment *segments; /* latest first */
     uint32_t count, capacity;
     by_end *device_ends, *sync_ends;
-    uint8_t *launches; /* by lane: kernels are launched from it */
+    uint8_t *launches;   /* by lane: kernels are launched from it */
+    uint8_t *has_events; /* by rank: its files record waits for events */
     int64_t begin_ns;  /* aligned: where the path ends */
     int64_t t;         /* aligned: explained from here on */
     bool failed;
@@ -275,6 +276,16 @@ static weir_span_id device_predecessor(const path *p, weir_span_id span)
     return best;
 }
 
+/* Where the file records no event waits: a span that was queued and did not start although its
+ * stream was free waited for what its device finished last before it started. */
+static weir_span_id inferred_producer(path *p, weir_span_id span)
+{
+    const ledger_run *run = p->run;
+    weir_span_id any = device_last_ended(p, run->lanes[run->spans.lane[span]].device,
+                                         run->spans.start_ns[span]);
+    return any != span ? any : WEIR_NONE;
+}
+
 /* What the start of span had to wait for: the span to go on with, or WEIR_NONE at the end. */
 static weir_span_id start_back(path *p, weir_span_id span)
 {
@@ -297,6 +308,11 @@ static weir_span_id start_back(path *p, weir_span_id span)
         return before;
     }
     int64_t launched = ledger_end(run, launch) < start ? ledger_end(run, launch) : start;
+    weir_span_id producer = p->has_events[rank] ? WEIR_NONE : inferred_producer(p, span);
+    if (producer != WEIR_NONE && ledger_end(run, producer) > ended) {
+        before = producer;
+        ended = ledger_end(run, producer);
+    }
     if (ended >= launched) {
         segment_add(p, aligned(p, rank, ended), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE, rank);
         return before;
@@ -433,8 +449,14 @@ static weir_code path_prepare(path *p, weir_device_id *last, weir_err *err)
     p->device_ends = calloc(run->device_count + (size_t)1, sizeof *p->device_ends);
     p->sync_ends = calloc(run->rank_count + (size_t)1, sizeof *p->sync_ends);
     p->launches = calloc(run->lane_count + (size_t)1, 1);
-    if (!p->device_ends || !p->sync_ends || !p->launches) {
+    p->has_events = calloc(run->rank_count + (size_t)1, 1);
+    if (!p->device_ends || !p->sync_ends || !p->launches || !p->has_events) {
         return LEDGER_NO_MEMORY(err);
+    }
+    uint32_t wait_count;
+    const weir_event_wait *waits = weir_timeline_event_waits(run->in->timeline, &wait_count);
+    for (uint32_t i = 0; i < wait_count; i++) {
+        p->has_events[waits[i].rank] = 1;
     }
     for (uint32_t s = 0; s < run->spans.device_count; s++) {
         weir_span_id launch = run->in->match->launch[s];
@@ -481,6 +503,7 @@ weir_code ledger_path(ledger_run *run, weir_err *err)
     free(p.device_ends);
     free(p.sync_ends);
     free(p.launches);
+    free(p.has_events);
     free(p.segments);
     return code;
 }

@@ -11,7 +11,8 @@
 enum { SUBLISTS = 4 };
 
 /* Each step over a link adds its error; links of messages only are the last choice. */
-static const int64_t STEP_NS = 1000;
+static const int64_t STEP_NS = 50;
+static const double GRAIN_NS = 1000; /* profilers' stamps are no better */
 static const int64_t MESSAGE_STEP_NS = 10000000;
 static const int64_t WEAK_STEP_NS = 1000000;
 
@@ -161,12 +162,15 @@ static void fit_link(void *context, uint32_t index)
 
 /* --- from links to clocks --- */
 
+/* How far off the clock over this link may be: the error of a median falls with the root of the
+ * pairs, and the residual of few pairs is small by chance. */
 static int64_t link_length(const clock_link *link)
 {
-    int64_t level = link->fit.level >= 3   ? MESSAGE_STEP_NS
-                    : link->fit.level == 2 ? WEAK_STEP_NS
-                                           : 0;
-    return link->fit.residual_ns + STEP_NS + level;
+    const clock_fit *fit = &link->fit;
+    int64_t level = fit->level >= 3 ? MESSAGE_STEP_NS : fit->level == 2 ? WEAK_STEP_NS : 0;
+    double n = fit->of_level[fit->level];
+    double error_ns = ((double)fit->residual_ns + GRAIN_NS) * (1 + 4 / n) / sqrt(n);
+    return STEP_NS + level + llrint(error_ns);
 }
 
 /* The clock of `to` by way of the clock of `from` (whose moments are m + fit(m) of to's, or the

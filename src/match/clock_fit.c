@@ -56,12 +56,13 @@ static void fit_offset(const clock_point *points, uint32_t count, int64_t *value
 
 /* Is the line bent by more than its own error? The error of the slope over the capture is 3.6 sigma
  * / sqrt(n) (that of least squares is sqrt(12), and Theil and Sen's nearly as small), and 5 with
- * n/2 slopes only. A bend below it is better left out than put in wrong. */
+ * n/2 slopes only. Below sqrt(2) of it, putting the bend in adds more error than it takes out, on
+ * average (Akaike's criterion for one more parameter). */
 static bool drift_matters(const clock_fit *fit, uint32_t count, int64_t span_ns, bool all_slopes)
 {
     double sigma = 1.4826 * (double)fit->residual_ns;
     double error_ns = (all_slopes ? 3.6 : 5) * sigma / sqrt((double)count);
-    return fabs(fit->drift) * (double)span_ns > 2 * error_ns;
+    return fabs(fit->drift) * (double)span_ns > 1.4142 * error_ns;
 }
 
 static size_t add_slope(const clock_point *p, const clock_point *q, double *slopes, size_t n)

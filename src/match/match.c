@@ -1,6 +1,7 @@
 #include "match/match.h"
 
 #include "match/clock.h"
+#include "match/clock_polish.h"
 #include "match/instances.h"
 #include "match/items.h"
 #include "match/launch.h"
@@ -78,6 +79,24 @@ static void align_times(const weir_clock *clocks, comm_items *items, pair_lists 
     }
 }
 
+/* The clocks have changed: times anew from the spans; entries have their members already. */
+static void realign_times(const weir_timeline *t, const weir_clock *clocks, comm_items *items,
+                          pair_lists *lists)
+{
+    weir_spans spans = weir_timeline_spans(t);
+    for (uint32_t i = 0; i < items->item_count; i++) {
+        comm_item *item = &items->items[i];
+        int64_t start_ns = spans.start_ns[item->span];
+        item->start_ns = clock_to_aligned(&clocks[item->node], start_ns);
+        item->end_ns = clock_to_aligned(&clocks[item->node], start_ns + spans.dur_ns[item->span]);
+    }
+    for (uint32_t k = 0; k < lists->count; k++) {
+        for (uint32_t i = 0; i < lists->lists[k].count; i++) {
+            pair_set_times(items, lists, &lists->lists[k].entries[i]);
+        }
+    }
+}
+
 /* What is said of all clocks together. */
 static bool sum_up_clocks(const comm_items *items, weir_match *m)
 {
@@ -129,6 +148,12 @@ static weir_code pair_collectives(const weir_timeline *t, const weir_match_optio
             residual_ns[c] = m->clocks[c].residual_ns;
         }
         code = pair_over_nodes(&items, component, residual_ns, &lists, err);
+    }
+    if (code == WEIR_OK) {
+        code = clocks_polish(t, &items, &lists, component, m->clocks, m->clock_count, err);
+    }
+    if (code == WEIR_OK) {
+        realign_times(t, m->clocks, &items, &lists);
     }
     if (code == WEIR_OK) {
         code = sum_up_clocks(&items, m) ? WEIR_OK : no_memory(err);

@@ -406,6 +406,19 @@ weir_code pair_over_nodes(const comm_items *items, const uint32_t *component,
     return WEIR_OK;
 }
 
+void pair_set_times(const comm_items *items, const pair_lists *lists, align_entry *entry)
+{
+    entry->arrival_ns = entry->end_ns = INT64_MIN;
+    entry->first_end_ns = INT64_MAX;
+    for (uint32_t i = entry->head; i != WEIR_NONE; i = lists->next[i]) {
+        const comm_item *item = &items->items[i];
+        entry->arrival_ns = item->start_ns > entry->arrival_ns ? item->start_ns : entry->arrival_ns;
+        entry->end_ns = item->end_ns > entry->end_ns ? item->end_ns : entry->end_ns;
+        entry->first_end_ns =
+            item->end_ns < entry->first_end_ns ? item->end_ns : entry->first_end_ns;
+    }
+}
+
 void pair_lists_clear(pair_lists *lists)
 {
     for (uint32_t k = 0; k < lists->count; k++) {

@@ -23,6 +23,9 @@ weir_code pair_in_nodes(const comm_items *items, pair_lists *lists, weir_err *er
 weir_code pair_over_nodes(const comm_items *items, const uint32_t *component,
                           const int64_t *residual_ns, pair_lists *lists, weir_err *err);
 
+/* Arrival and ends of an entry from those of its members. */
+void pair_set_times(const comm_items *items, const pair_lists *lists, align_entry *entry);
+
 void pair_lists_clear(pair_lists *lists);
 
 #endif

@@ -1,86 +1,18 @@
 #include "codec/json_scan.h"
 
+#include "codec/json_bytes.h"
+
 #include <string.h>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
 
 const char *weir_json_skip_space(const char *p, const char *end)
 {
-    while (p < end && is_space(*p)) {
-        p++;
-    }
-    return p;
-}
-
-/* Bits of the bytes at p (64 of them) that equal c. */
-#if defined(__SSE2__)
-static uint64_t block_equal(const char *p, char c)
-{
-    const __m128i want = _mm_set1_epi8(c);
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(p + 16 * i));
-        bits |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, want)) << (16 * i);
-    }
-    return bits;
+    return json_skip_space(p, end);
 }
 
 const char *weir_json_string_end(const char *p, const char *end, bool *escaped)
 {
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\');
-    *escaped = false;
-    while (p < end) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-        __m128i hits = _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash));
-        uint32_t bits = (uint32_t)_mm_movemask_epi8(hits);
-        if (!bits) {
-            p += 16;
-            continue;
-        }
-        p += __builtin_ctz(bits);
-        if (p >= end) {
-            return NULL;
-        }
-        if (*p == '"') {
-            return p;
-        }
-        *escaped = true;
-        p += 2;
-    }
-    return NULL;
+    return json_string_end(p, end, escaped);
 }
-#else
-static uint64_t block_equal(const char *p, char c)
-{
-    uint64_t bits = 0;
-    for (unsigned i = 0; i < 64; i++) {
-        bits |= (uint64_t)(p[i] == c) << i;
-    }
-    return bits;
-}
-
-const char *weir_json_string_end(const char *p, const char *end, bool *escaped)
-{
-    *escaped = false;
-    for (; p < end; p++) {
-        if (*p == '"') {
-            return p;
-        }
-        if (*p == '\\') {
-            *escaped = true;
-            p++;
-        }
-    }
-    return NULL;
-}
-#endif
 
 /* Bit i is the xor of bits 0..i: turns quote marks into "inside a string". */
 static uint64_t prefix_xor(uint64_t bits)
@@ -116,16 +48,15 @@ const char *weir_json_skip_nested(const char *p, const char *end)
     bool carry = false;
     for (; p < end; p += 64) {
         uint64_t valid = end - p >= 64 ? UINT64_MAX : (UINT64_C(1) << (end - p)) - 1;
-        uint64_t quotes = block_equal(p, '"') & valid;
-        uint64_t backslashes = block_equal(p, '\\') & valid;
+        json_block block = json_block_read(p);
+        uint64_t quotes = block.quotes & valid, backslashes = block.backslashes & valid;
         if (backslashes || carry) {
             quotes &= ~escaped_bits(backslashes, &carry);
         }
         uint64_t strings = prefix_xor(quotes) ^ inside;
         inside = strings >> 63 ? UINT64_MAX : 0;
-        uint64_t open = (block_equal(p, '{') | block_equal(p, '[')) & ~strings;
-        uint64_t close = (block_equal(p, '}') | block_equal(p, ']')) & ~strings;
-        uint64_t newlines = block_equal(p, '\n') & strings;
+        uint64_t open = block.open & ~strings, close = block.close & ~strings;
+        uint64_t newlines = block.newlines & strings;
         for (uint64_t bits = (open | close | newlines) & valid; bits; bits &= bits - 1) {
             uint64_t bit = bits & -bits;
             if (newlines & bit) {
@@ -157,7 +88,7 @@ const char *weir_json_skip_value(const char *p, const char *end)
         return weir_json_skip_nested(p + 1, end);
     }
     const char *start = p;
-    while (p < end && *p != ',' && *p != '}' && *p != ']' && !is_space(*p) && *p != '"' &&
+    while (p < end && *p != ',' && *p != '}' && *p != ']' && !json_is_space(*p) && *p != '"' &&
            *p != ':') {
         p++;
     }

@@ -1,7 +1,9 @@
 #include "import/kineto_event.h"
 
+#include "codec/json_bytes.h"
 #include "codec/json_scan.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define NOT_GIVEN INT64_MIN
@@ -12,17 +14,9 @@ typedef struct {
     const kineto_event_options *options;
 } parser;
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 static const char *skip_space(const char *p, const char *end)
 {
-    if (p < end && !is_space(*p)) {
-        return p;
-    }
-    return weir_json_skip_space(p, end);
+    return json_skip_space(p, end);
 }
 
 static bool key_is(weir_str key, const char *text, size_t n)
@@ -77,7 +71,7 @@ static const char *tolerant_end(const char *p, const char *end)
 /* The closing quote of the value behind p, which must be followed by what may follow a value. */
 static const char *text_end(const parser *ps, const char *p, bool *escaped)
 {
-    const char *quote = weir_json_string_end(p, ps->end, escaped);
+    const char *quote = json_string_end(p, ps->end, escaped);
     if (!ps->options->tolerant) {
         return quote;
     }
@@ -475,8 +469,20 @@ static bool arguments_done(const parser *ps, bool wants_shapes)
     }
 }
 
+static void arguments_reset(kineto_event *e)
+{
+    const weir_str none = {"", 0};
+    e->has_args = true;
+    e->open = false;
+    e->external = e->correlation = 0;
+    e->device = e->stream = e->wait_stream = e->wait_record = NOT_GIVEN;
+    e->shape = (weir_shape){{0}, {0}, 0, 0, 0};
+    e->dims = e->types = e->concrete = e->sync_kind = e->label = none;
+}
+
 static const char *arguments_read(const parser *ps, const char *p)
 {
+    arguments_reset(ps->event);
     if (*p != '{') {
         return weir_json_skip_value(p, ps->end);
     }
@@ -493,7 +499,7 @@ static const char *arguments_read(const parser *ps, const char *p)
             return NULL;
         }
         bool escaped;
-        const char *quote = weir_json_string_end(p + 1, ps->end, &escaped);
+        const char *quote = json_string_end(p + 1, ps->end, &escaped);
         if (!quote) {
             return NULL;
         }
@@ -578,12 +584,11 @@ static const char *member(const parser *ps, weir_str key, const char *p)
     return weir_json_skip_value(p, ps->end);
 }
 
+/* Most events of a large file are skipped: what only the others need is reset later. */
 static void event_reset(kineto_event *e)
 {
-    const weir_str none = {"", 0};
-    *e = (kineto_event){.device = NOT_GIVEN, .stream = NOT_GIVEN, .wait_stream = NOT_GIVEN,
-                        .wait_record = NOT_GIVEN, .name = none, .dims = none, .types = none,
-                        .concrete = none, .sync_kind = none, .label = none};
+    memset(e, 0, offsetof(kineto_event, open));
+    e->name = (weir_str){"", 0};
 }
 
 const char *kineto_event_parse(kineto_event *event, const char *p, const char *end,
@@ -596,13 +601,19 @@ const char *kineto_event_parse(kineto_event *event, const char *p, const char *e
             return NULL;
         }
         if (*p == '}') {
+            if (!event->has_args) {
+                arguments_reset(event);
+            }
             return p + 1;
         }
         if (*p != '"') {
             return NULL;
         }
-        const char *quote = memchr(p + 1, '"', (size_t)(end - p - 1));
-        if (!quote) {
+        const char *quote = p + 1; /* keys are short */
+        while (quote < end && *quote != '"') {
+            quote++;
+        }
+        if (quote >= end) {
             return NULL;
         }
         weir_str key = {p + 1, (uint32_t)(quote - p - 1)};
@@ -634,7 +645,7 @@ const char *kineto_event_parse(kineto_event *event, const char *p, const char *e
 static bool may_begin(const char *begin, const char *brace)
 {
     const char *p = brace;
-    while (p > begin && is_space(p[-1])) {
+    while (p > begin && json_is_space(p[-1])) {
         if (*--p == '\n') {
             return true;
         }

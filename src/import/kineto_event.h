@@ -40,13 +40,17 @@ typedef struct { /* arguments of a collective, as record_param_comms writes them
 /* Views into the window: good until it moves. */
 typedef struct {
     char phase; /* "X" ..., 0 = none */
+    bool name_escaped, has_ts, has_dur, has_args, has_comm;
+    bool skipped; /* not wanted: read no further than to know that, the rest is not set */
     kineto_category category;
+    uint32_t odd_strings;  /* numbers given as strings */
+    uint32_t odd_numbers;  /* NaN, Infinity, beyond int64 */
+    uint32_t odd_commas;   /* trailing commas */
     weir_str name; /* raw */
-    bool name_escaped, has_ts, has_dur;
-    bool has_comm, open;
-    bool skipped; /* not wanted: read no further than to know that */
     int64_t ts_ns, dur_ns;
     kineto_place pid, tid;
+    /* of the arguments */
+    bool open;
     uint32_t external, correlation;
     int64_t device, stream; /* INT64_MIN = not given */
     weir_shape shape;
@@ -54,9 +58,6 @@ typedef struct {
     weir_str sync_kind, label; /* label: args.name of metadata events */
     int64_t wait_stream, wait_record; /* INT64_MIN = not given */
     kineto_comm comm; /* meaningful when has_comm */
-    uint32_t odd_strings;  /* numbers given as strings */
-    uint32_t odd_numbers;  /* NaN, Infinity, beyond int64 */
-    uint32_t odd_commas;   /* trailing commas */
 } kineto_event;
 
 typedef struct {

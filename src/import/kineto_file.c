@@ -4,6 +4,7 @@
  * follows, the text up to there is read tolerantly, and dropped and counted if that fails too. */
 #include "import/kineto_file.h"
 
+#include "codec/json_bytes.h"
 #include "codec/json_scan.h"
 
 #include <stdio.h>
@@ -38,10 +39,16 @@ typedef struct {
 static void lines_count(reader *r, const char *to)
 {
     const char *p = r->counted_to;
-    while (p < to && (p = memchr(p, '\n', (size_t)(to - p))) != NULL) {
-        r->lines_before++;
-        p++;
-        r->last_newline = p;
+    uint64_t before = r->lines_before;
+    for (; to - p >= 64; p += 64) {
+        r->lines_before += json_newlines64(p);
+    }
+    for (; p < to; p++) {
+        r->lines_before += *p == '\n';
+    }
+    if (r->lines_before > before) {
+        const char *newline = memrchr(r->counted_to, '\n', (size_t)(to - r->counted_to));
+        r->last_newline = newline + 1;
     }
     r->counted_to = to;
 }

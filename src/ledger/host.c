@@ -93,8 +93,12 @@ weir_code ledger_orphans(ledger_run *run, weir_err *err)
     const weir_timeline *t = run->in->timeline;
     uint32_t hosts = run->spans.count - run->spans.device_count, n = 0;
     uint8_t *used = calloc(hosts + (size_t)1, 1);
+    uint8_t *is_graph = calloc(weir_timeline_name_count(t) + (size_t)1, 1);
     run->orphan_first = calloc(run->rank_count + (size_t)1, sizeof *run->orphan_first);
-    bool ok = used && run->orphan_first;
+    bool ok = used && is_graph && run->orphan_first;
+    for (uint32_t i = 0; ok && i < weir_timeline_name_count(t); i++) {
+        is_graph[i] = is_graph_launch(weir_timeline_name(t, i));
+    }
     for (uint32_t s = 0; ok && s < run->spans.device_count; s++) {
         weir_span_id launch = run->in->match->launch[s];
         if (launch != WEIR_NONE) {
@@ -108,7 +112,7 @@ weir_code ledger_orphans(ledger_run *run, weir_err *err)
             for (uint32_t k = 0; lane->kind == WEIR_LANE_THREAD && k < lane->span_count; k++) {
                 weir_span_id s = lane->first_span + k;
                 if (run->spans.kind[s] == WEIR_SPAN_RUNTIME && !used[s - run->spans.device_count] &&
-                    is_graph_launch(weir_timeline_name(t, run->spans.name[s]))) {
+                    is_graph[run->spans.name[s]]) {
                     if (fill) {
                         run->orphans[n] = s;
                         run->orphan_first[lane->rank + 1] = n + 1;
@@ -128,5 +132,6 @@ weir_code ledger_orphans(ledger_run *run, weir_err *err)
                                                             : run->orphan_first[r];
     }
     free(used);
+    free(is_graph);
     return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
 }

@@ -72,16 +72,11 @@ static bool others_cause(const ledger_run *run, const weir_lane *thread, int64_t
     return false;
 }
 
-/* The first moment after t at which the innermost span of the thread may change. */
-static int64_t next_change(const ledger_run *run, const weir_lane *thread, weir_span_id innermost,
-                           int64_t t, int64_t end)
+/* The first span of the thread that starts after t. */
+static uint32_t first_after(const ledger_run *run, const weir_lane *thread, int64_t t)
 {
-    int64_t change = end;
-    if (innermost != WEIR_NONE && ledger_end(run, innermost) < change) {
-        change = ledger_end(run, innermost);
-    }
     uint32_t low = thread->first_span, high = thread->first_span + thread->span_count;
-    while (low < high) { /* the first span that starts after t */
+    while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (run->spans.start_ns[middle] <= t) {
             low = middle + 1;
@@ -89,16 +84,22 @@ static int64_t next_change(const ledger_run *run, const weir_lane *thread, weir_
             high = middle;
         }
     }
-    bool has_next = low < thread->first_span + thread->span_count;
-    return has_next && run->spans.start_ns[low] < change ? run->spans.start_ns[low] : change;
+    return low;
 }
 
 void ledger_host_parts(const ledger_run *run, const weir_lane *thread, int64_t t, int64_t end,
                        ledger_host_visitor visit, void *context)
 {
+    weir_span_id innermost = ledger_innermost(run, thread, t);
+    uint32_t next = first_after(run, thread, t), last = thread->first_span + thread->span_count;
     while (t < end) {
-        weir_span_id innermost = ledger_innermost(run, thread, t);
-        int64_t until = next_change(run, thread, innermost, t, end);
+        int64_t until = end;
+        if (innermost != WEIR_NONE && ledger_end(run, innermost) < until) {
+            until = ledger_end(run, innermost);
+        }
+        if (next < last && run->spans.start_ns[next] < until) {
+            until = run->spans.start_ns[next];
+        }
         weir_cause cause = WEIR_CAUSE_DEPENDENCY_HOST;
         if (innermost != WEIR_NONE) {
             chain_cause(run, innermost, t, &cause);
@@ -107,6 +108,12 @@ void ledger_host_parts(const ledger_run *run, const weir_lane *thread, int64_t t
         }
         visit(context, t, until, cause, innermost);
         t = until;
+        while (next < last && run->spans.start_ns[next] <= t) { /* who started last is innermost */
+            innermost = next++;
+        }
+        while (innermost != WEIR_NONE && ledger_end(run, innermost) <= t) {
+            innermost = run->parent[innermost - run->spans.device_count];
+        }
     }
 }
 

@@ -84,11 +84,25 @@ static weir_code no_memory(weir_err *err)
     return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a YAML document");
 }
 
+/* libfyaml marks the text, not the quote or the asterisk before it. */
+static bool mark_is_late(const struct fy_event *event)
+{
+    if (event->type == FYET_ALIAS) {
+        return true;
+    }
+    if (event->type != FYET_SCALAR || !event->scalar.value) {
+        return false;
+    }
+    enum fy_scalar_style style = fy_token_scalar_style(event->scalar.value);
+    return style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
+}
+
 static void place(struct fy_event *event, uint32_t *line, uint32_t *column)
 {
     const struct fy_mark *mark = fy_event_start_mark(event);
     *line = mark ? (uint32_t)mark->line + 1 : 1;
     *column = mark ? (uint32_t)mark->column + 1 : 1;
+    *column -= *column > 1 && mark_is_late(event);
 }
 
 static weir_code copy_text(builder *b, struct fy_event *event, weir_str *text)

@@ -378,6 +378,42 @@ static void goes_back_and_forth_between_clocks_within_a_nanosecond(void **state)
     }
 }
 
+/* Node a shares six all-reduces with b, c and d; those share forty more among themselves. */
+static void takes_all_collectives_together_where_links_have_few(void **state)
+{
+    (void)state;
+    static const int32_t all[4] = {0, 1, 2, 3}, rest[3] = {1, 2, 3};
+    match_fixture f;
+    fixture_open(&f);
+    for (int32_t r = 0; r < 4; r++) {
+        fixture_rank(&f, (const char *[]){"a", "b", "c", "d"}[r], r, 4);
+        fixture_clock(&f, (weir_rank_id)r, r * 1000 * MS, r == 3 ? 12e-6 : 0);
+    }
+    series s = {.kernel = ALL_REDUCE,
+                .args = fixture_args(WEIR_COMM_ALL_REDUCE, fixture_group(&f, "0", all, 4), -1),
+                .ranks = all,
+                .rank_count = 4,
+                .count = 6,
+                .begin_ns = 50 * MS,
+                .gap_ns = 40 * MS,
+                .skew_ns = MS,
+                .noise_ns = 1500};
+    add_series(&f, &s);
+    s.args.group = fixture_group(&f, "1", rest, 3);
+    s.ranks = rest;
+    s.rank_count = 3;
+    s.count = 60;
+    s.gap_ns = 4 * MS;
+    add_series(&f, &s);
+    fixture_match(&f);
+    assert_true(f.match.aligned);
+    assert_int_equal(fixture_complete_count(&f), 66);
+    for (weir_rank_id r = 1; r < 4; r++) {
+        assert_clock(&f, r, (const int64_t[]){50 * MS, 250 * MS, 450 * MS}, 3);
+    }
+    fixture_close(&f);
+}
+
 static void add_eight_hosts(match_fixture *f)
 {
     static int32_t ranks[32];
@@ -440,6 +476,7 @@ int main(void)
         cmocka_unit_test(refuses_to_split_what_the_clocks_cannot_resolve),
         cmocka_unit_test(finds_clocks_by_seq),
         cmocka_unit_test(finds_clocks_by_messages),
+        cmocka_unit_test(takes_all_collectives_together_where_links_have_few),
         cmocka_unit_test(goes_back_and_forth_between_clocks_within_a_nanosecond),
         cmocka_unit_test(gives_the_same_for_any_number_of_threads),
     };

@@ -165,9 +165,8 @@ static inline weir_comm fixture_args(weir_comm_kind kind, weir_group_id group, i
 }
 
 /* What classify says of the names that the tests use. */
-static inline void fixture_match(match_fixture *f)
+static inline void fixture_match_sealed(match_fixture *f)
 {
-    FIXTURE_OK(weir_timeline_seal(f->t, &f->err));
     uint32_t count = weir_timeline_name_count(f->t);
     bool *is_comm = calloc(count, sizeof *is_comm);
     weir_comm_kind *kind_of = calloc(count, sizeof *kind_of);
@@ -192,6 +191,12 @@ static inline void fixture_match(match_fixture *f)
     free(kind_of);
 }
 
+static inline void fixture_match(match_fixture *f)
+{
+    FIXTURE_OK(weir_timeline_seal(f->t, &f->err));
+    fixture_match_sealed(f);
+}
+
 static inline void fixture_close(match_fixture *f)
 {
     weir_match_clear(&f->match);
@@ -205,6 +210,22 @@ static inline uint32_t fixture_complete_count(const match_fixture *f)
         complete += f->match.instances[i].complete;
     }
     return complete;
+}
+
+/* Sum of a device's waits for the last arrival, on one clock. A span waits no longer than it runs:
+ * in the sleep set one of them ends 14 us before the last arrival. */
+static inline int64_t fixture_wait_ns(const match_fixture *f, weir_device_id device)
+{
+    weir_spans spans = weir_timeline_spans(f->t);
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < f->match.member_count; i++) {
+        const weir_member *m = &f->match.members[i];
+        int64_t wait = f->match.instances[m->instance].last_arrival_ns - spans.start_ns[m->span];
+        if (m->device == device) {
+            sum += wait < spans.dur_ns[m->span] ? wait : spans.dur_ns[m->span];
+        }
+    }
+    return sum;
 }
 
 /* The k-th communication span of a rank's device 0, in time order. */

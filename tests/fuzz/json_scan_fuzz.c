@@ -21,7 +21,7 @@ static void walk(const char *p, const char *end)
             expect_inside(value.p, value.p, end);
             expect_inside(value.p + value.n, value.p, end);
         }
-        weir_str text = weir_json_text(value);
+        weir_str text = weir_json_unquote(value);
         char *out = malloc(text.n ? text.n : 1);
         uint32_t bad = 0;
         if (out && weir_json_unescape(text, out, &bad) > text.n)

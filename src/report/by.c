@@ -1,5 +1,6 @@
 #include "report/page.h"
 #include "result/quantity.h"
+#include "result/verdict.h"
 
 enum { ROWS = 20, NODE_COLUMNS = 20, NAME_COLUMNS = 30 };
 
@@ -92,7 +93,9 @@ static void by_rank(const page *p)
             table_int(&t, row->device);
         }
         if (nodes) {
-            put_name(&t, row->node, devices ? 9 : 12); /* 80 columns in all */
+            weir_str node = weir_node_short(row->node != NULL ? row->node : "");
+            weir_text_escaped(table_cell(&t), node, devices ? 9 : 12); /* 80 columns in all */
+            table_end(&t);
         }
         put_duration(&t, row->account.wall_ns);
         put_account(&t, &row->account);

@@ -90,7 +90,7 @@ static void put_straggler(table *t, const weir_result *result, const weir_stragg
     }
     if (row->rank >= 0 && result->window.nodes > 1 && row->node != NULL) {
         weir_text_char(cell, ' ');
-        weir_text_escaped(cell, weir_str_from(row->node), NODE_COLUMNS);
+        weir_text_escaped(cell, weir_node_short(row->node), NODE_COLUMNS);
     }
     table_end(t);
     put_duration(t, weir_straggler_mean_ns(result, row));
@@ -184,7 +184,12 @@ uint32_t axes_of(const weir_result *result, axis_row rows[AXES_MAX])
     return count;
 }
 
-static void put_axis(table *t, const weir_result *result, const axis_row *row, bool unsplit)
+/* Columns that only some runs have. */
+typedef struct {
+    bool unsplit, bandwidth;
+} axis_columns;
+
+static void put_axis(table *t, const weir_result *result, const axis_row *row, axis_columns has)
 {
     weir_text_add(table_cell(t), WEIR_STR("  "));
     weir_text_escaped(table_cell(t), weir_str_from(row->axis), AXIS_COLUMNS);
@@ -192,39 +197,45 @@ static void put_axis(table *t, const weir_result *result, const axis_row *row, b
     put_duration(t, mean_ns(result, row->exposed_ns));
     put_duration(t, mean_ns(result, row->transfer_ns));
     put_duration(t, mean_ns(result, row->arrival_wait_ns));
-    if (unsplit) {
+    if (has.unsplit) {
         put_duration(t, mean_ns(result, row->unsplit_ns));
     }
-    if (row->bus_ns > 0) {
-        double bandwidth = row->bus_bytes / (double)row->bus_ns;
-        weir_quantity_fixed(table_cell(t), bandwidth / 1e9, bandwidth < 1e10 ? 1 : 0);
+    if (has.bandwidth) {
+        double bandwidth = row->bus_ns > 0 ? row->bus_bytes / (double)row->bus_ns : 0;
+        if (bandwidth > 0) {
+            weir_quantity_fixed(table_cell(t), bandwidth / 1e9, bandwidth < 1e10 ? 1 : 0);
+        }
+        table_end(t);
     }
-    table_end(t);
 }
 
 void page_axes(const page *p, uint32_t top)
 {
+    static const char *const aligns[] = {"lrrr", "lrrrr", "lrrrr", "lrrrrr"};
     axis_row rows[AXES_MAX];
     uint32_t count = axes_of(p->result, rows);
-    bool unsplit = false;
+    axis_columns has = {0};
     for (uint32_t i = 0; i < count; i++) {
-        unsplit = unsplit || rows[i].unsplit_ns > 0;
+        has.unsplit = has.unsplit || rows[i].unsplit_ns > 0;
+        has.bandwidth = has.bandwidth || rows[i].bus_ns > 0;
     }
     if (count == 0) {
         return;
     }
     table t;
-    table_begin(&t, unsplit ? "lrrrrr" : "lrrrr");
+    table_begin(&t, aligns[(has.unsplit ? 2 : 0) + (has.bandwidth ? 1 : 0)]);
     table_put(&t, p->result->window.steps > 0 ? "axis, a step" : "axis, in all");
     table_put(&t, "exposed");
     table_put(&t, "transfer");
     table_put(&t, "arrival");
-    if (unsplit) {
+    if (has.unsplit) {
         table_put(&t, "unsplit");
     }
-    table_put(&t, "bus GB/s");
+    if (has.bandwidth) {
+        table_put(&t, "bus GB/s");
+    }
     for (uint32_t i = 0; i < count && i < top; i++) {
-        put_axis(&t, p->result, &rows[i], unsplit);
+        put_axis(&t, p->result, &rows[i], has);
     }
     table_print(&t, p->out, p->options->colour);
 }

@@ -53,6 +53,6 @@ double weir_quantity_share(int64_t part, int64_t whole)
 void weir_quantity_percent(weir_text *out, int64_t part, int64_t whole)
 {
     double percent = 100 * weir_quantity_share(part, whole);
-    weir_quantity_fixed(out, percent, percent > 0 && percent < 0.95 ? 1 : 0);
+    weir_quantity_fixed(out, percent, percent >= 0.05 && percent < 0.95 ? 1 : 0);
     weir_text_add(out, WEIR_STR(" %"));
 }

@@ -17,6 +17,9 @@ weir_code weir_verdict_compose(weir_result *result, weir_err *err);
 /* "all-to-alls", "messages", ...: the kind in the plural. */
 const char *weir_comm_kind_plural(weir_comm_kind kind);
 
+/* "node7" of "node7.cluster.example.com": enough to find the host by; other names as they are. */
+weir_str weir_node_short(const char *node);
+
 /* waited_for_ns / other devices / steps: what one of the others waits for that rank in a step; in
  * the whole window where there are no steps. */
 int64_t weir_straggler_mean_ns(const weir_result *result, const weir_straggler_row *row);

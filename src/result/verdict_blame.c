@@ -25,6 +25,17 @@ const char *weir_comm_kind_plural(weir_comm_kind kind)
     return names[kind];
 }
 
+weir_str weir_node_short(const char *node)
+{
+    weir_str name = weir_str_from(node);
+    bool is_address = name.n > 0 && name.p[0] >= '0' && name.p[0] <= '9';
+    uint32_t dot = weir_str_find(name, WEIR_STR("."), 0);
+    if (!is_address && dot > 0) {
+        name.n = dot;
+    }
+    return name;
+}
+
 int64_t weir_straggler_mean_ns(const weir_result *result, const weir_straggler_row *row)
 {
     int64_t others = 0;
@@ -123,7 +134,7 @@ static void add_rank(weir_text *text, const weir_result *result, int32_t rank)
     weir_text_printf(text, "ank %d", (int)rank);
     if (device != NULL && device->node != NULL && device->node[0] != '\0') {
         weir_text_add(text, WEIR_STR(" (node "));
-        weir_text_escaped(text, weir_str_from(device->node), NAME_COLUMNS);
+        weir_text_escaped(text, weir_node_short(device->node), NAME_COLUMNS);
         weir_text_char(text, ')');
     }
 }

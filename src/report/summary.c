@@ -248,10 +248,14 @@ void page_efficiency(const page *p)
     if (p->result->efficiency.mfu >= 0) {
         weir_text_add(&line, WEIR_STR("MFU "));
         weir_quantity_fixed(&line, 100 * p->result->efficiency.mfu, 0);
+        bool first = true;
         for (uint32_t i = 0; i < p->result->efficiency.ladder_count; i++) {
             const weir_ladder_step *step = &p->result->efficiency.ladder[i];
-            weir_text_printf(&line, "%s - %s ", i == 0 ? " = 100" : "", step->loss);
-            weir_quantity_fixed(&line, 100 * step->share, 0);
+            if (step->share >= 0.005) {
+                weir_text_printf(&line, "%s - %s ", first ? " = 100" : "", step->loss);
+                weir_quantity_fixed(&line, 100 * step->share, 0);
+                first = false;
+            }
         }
     }
     end_line(p, &line, 2);

@@ -100,6 +100,15 @@ static void say_unknown(weir_result *result, weir_text *text)
     add_next(text, result);
 }
 
+/* Said of a verdict that is smaller than what nothing tells the bound of. */
+static void add_unknown(weir_text *text, const weir_result *result)
+{
+    weir_text_char(text, ' ');
+    add_percent(text, result, result->total.causes.ns[WEIR_CAUSE_COMPUTE_UNKNOWN]);
+    weir_text_add(text, WEIR_STR(" is in kernels whose size nothing tells (capture with "
+                                 "record_shapes=True)."));
+}
+
 static const char *cache_phrase(weir_cause cause)
 {
     switch (cause) {
@@ -242,23 +251,42 @@ static void say_communication(weir_result *result, weir_text *text)
     }
 }
 
+static void say_known(weir_result *result, weir_text *text, weir_wait wait)
+{
+    switch (wait) {
+    case WEIR_WAIT_COMPUTE:
+        say_computing(result, text);
+        break;
+    case WEIR_WAIT_COMMUNICATION:
+        say_communication(result, text);
+        break;
+    case WEIR_WAIT_DEPENDENCY:
+        say_dependency(result, text);
+        break;
+    case WEIR_WAIT_CACHE:
+    case WEIR_WAIT_COUNT:
+        say_memory(result, text);
+        break;
+    }
+}
+
+/* What is known is worth more than what is not: only where the unknown is at least twice the
+ * largest wait there is nothing better to say. */
 static void say(weir_result *result, weir_text *text)
 {
     weir_wait wait = largest_wait(result, WEIR_WAIT_COUNT);
+    int64_t known = known_wait_ns(result, wait);
     int64_t unknown = result->total.causes.ns[WEIR_CAUSE_COMPUTE_UNKNOWN];
     if (result->total.wall_ns <= 0) {
         set_cause(result, WEIR_CAUSE_DEPENDENCY_UNKNOWN);
         weir_text_add(text, WEIR_STR("No device activity in the window."));
-    } else if (unknown > known_wait_ns(result, wait)) {
+    } else if (unknown / 2 >= known) {
         say_unknown(result, text);
-    } else if (wait == WEIR_WAIT_COMPUTE) {
-        say_computing(result, text);
-    } else if (wait == WEIR_WAIT_COMMUNICATION) {
-        say_communication(result, text);
-    } else if (wait == WEIR_WAIT_DEPENDENCY) {
-        say_dependency(result, text);
     } else {
-        say_memory(result, text);
+        say_known(result, text, wait);
+        if (unknown > known) {
+            add_unknown(text, result);
+        }
     }
 }
 

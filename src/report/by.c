@@ -18,7 +18,7 @@ static void put_duration(table *t, int64_t ns)
 
 static void put_name(table *t, const char *name, uint32_t columns)
 {
-    weir_text_escaped(table_cell(t), weir_str_from(name != NULL ? name : ""), columns);
+    text_name(table_cell(t), weir_str_from(name != NULL ? name : ""), columns);
     table_end(t);
 }
 
@@ -94,7 +94,7 @@ static void by_rank(const page *p)
         }
         if (nodes) {
             weir_str node = weir_node_short(row->node != NULL ? row->node : "");
-            weir_text_escaped(table_cell(&t), node, devices ? 9 : 12); /* 80 columns in all */
+            text_name(table_cell(&t), node, devices ? 9 : 12); /* 80 columns in all */
             table_end(&t);
         }
         put_duration(&t, row->account.wall_ns);
@@ -288,7 +288,7 @@ void page_unknown_kernels(const page *p)
             put_duration(&t, row->ns);
             put_share(&t, row->ns, all);
             table_int(&t, (int64_t)row->count);
-            put_name(&t, row->name, 0);
+            put_name(&t, row->name, UINT32_MAX);
             shown++;
         }
     }

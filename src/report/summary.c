@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { NODE_COLUMNS = 12, AXIS_COLUMNS = 8, FIRST_NOTES = 2, PLACES = 2, PLACE_COLUMNS = 56 };
+enum { NODE_COLUMNS = 12, AXIS_COLUMNS = 9, FIRST_NOTES = 2, PLACES = 2, PLACE_COLUMNS = 56 };
 
 static void end_line(const page *p, weir_text *line, uint32_t indent)
 {
@@ -45,6 +45,14 @@ static const char *late_host_phrase(weir_cause cause)
     }
 }
 
+static void add_factor(weir_text *cell, double factor)
+{
+    if (factor >= 1.005) { /* less would be shown as 1.00 */
+        weir_text_add(cell, WEIR_STR(": x"));
+        weir_quantity_fixed(cell, factor, 2);
+    }
+}
+
 static void put_why(table *t, const weir_straggler_row *row)
 {
     weir_text *cell = table_cell(t);
@@ -58,18 +66,18 @@ static void put_why(table *t, const weir_straggler_row *row)
                                                             : "late host"));
             break;
         case WEIR_REASON_MORE_WORK:
-            weir_text_add(cell, WEIR_STR("more work: x"));
-            weir_quantity_fixed(cell, row->factor, 2);
+            weir_text_add(cell, WEIR_STR("more work"));
+            add_factor(cell, row->factor);
             break;
         case WEIR_REASON_SLOW_DEVICE:
-            weir_text_add(cell, WEIR_STR("slow GPU: x"));
-            weir_quantity_fixed(cell, row->factor, 2);
+            weir_text_add(cell, WEIR_STR("slow GPU"));
+            add_factor(cell, row->factor);
             break;
         case WEIR_REASON_SLOW_LINK:
             weir_text_add(cell, WEIR_STR("slow link"));
             break;
         case WEIR_REASON_ABSENT:
-            weir_text_add(cell, WEIR_STR("files are missing"));
+            weir_text_add(cell, WEIR_STR("files missing or cut"));
             break;
         case WEIR_REASON_UNKNOWN:
         case WEIR_REASON_COUNT:
@@ -90,12 +98,11 @@ static void put_straggler(table *t, const weir_result *result, const weir_stragg
     }
     if (row->rank >= 0 && result->window.nodes > 1 && row->node != NULL) {
         weir_text_char(cell, ' ');
-        weir_text_escaped(cell, weir_node_short(row->node), NODE_COLUMNS);
+        text_name(cell, weir_node_short(row->node), NODE_COLUMNS);
     }
     table_end(t);
     put_duration(t, weir_straggler_mean_ns(result, row));
-    weir_text_escaped(table_cell(t), weir_str_from(row->axis != NULL ? row->axis : ""),
-                      AXIS_COLUMNS);
+    text_name(table_cell(t), weir_str_from(row->axis != NULL ? row->axis : ""), AXIS_COLUMNS);
     table_end(t);
     put_why(t, row);
     if (row->origin_rank < 0) {
@@ -192,7 +199,7 @@ typedef struct {
 static void put_axis(table *t, const weir_result *result, const axis_row *row, axis_columns has)
 {
     weir_text_add(table_cell(t), WEIR_STR("  "));
-    weir_text_escaped(table_cell(t), weir_str_from(row->axis), AXIS_COLUMNS);
+    text_name(table_cell(t), weir_str_from(row->axis), AXIS_COLUMNS);
     table_end(t);
     put_duration(t, mean_ns(result, row->exposed_ns));
     put_duration(t, mean_ns(result, row->transfer_ns));
@@ -312,6 +319,19 @@ void page_hidden(const page *p)
     end_line(p, &line, 2);
 }
 
+/* A place without the folders of its file: "rank0.json:123:45: excerpt". */
+static weir_str place_name(const char *place)
+{
+    weir_str name = weir_str_from(place);
+    uint32_t end = weir_str_find(name, WEIR_STR(":"), 0);
+    for (uint32_t i = end; i > 0; i--) {
+        if (name.p[i - 1] == '/') {
+            return (weir_str){name.p + i, name.n - i};
+        }
+    }
+    return name;
+}
+
 /* The first kinds of loss with their first places, of the others only the counts. */
 static void add_kinds(weir_text *line, const weir_diags *diags, bool loss)
 {
@@ -325,7 +345,7 @@ static void add_kinds(weir_text *line, const weir_diags *diags, bool loss)
                          diag->kind);
         if (loss && shown < PLACES && diag->place_count > 0) {
             weir_text_add(line, WEIR_STR(" ("));
-            weir_text_escaped(line, weir_str_from(diag->places[0].text), PLACE_COLUMNS);
+            text_name(line, place_name(diag->places[0].text), PLACE_COLUMNS);
             weir_text_char(line, ')');
         }
         shown++;

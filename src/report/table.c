@@ -58,6 +58,19 @@ uint32_t text_columns(const char *p, size_t n)
     return columns;
 }
 
+void text_name(weir_text *out, weir_str name, uint32_t columns)
+{
+    weir_text whole = {0};
+    weir_text_escaped(&whole, name, 0);
+    if (text_columns(whole.p, whole.n) <= columns) {
+        weir_text_bytes(out, whole.p, whole.n);
+    } else { /* its own limit also cuts names that would just fit */
+        weir_text_escaped(out, name, columns);
+    }
+    out->failed = out->failed || whole.failed;
+    weir_text_clear(&whole);
+}
+
 void text_pad(weir_text *out, uint32_t columns)
 {
     for (uint32_t i = 0; i < columns; i++) {

@@ -25,6 +25,8 @@ void table_int(table *t, int64_t value);
 void table_print(table *t, weir_text *out, bool colour);
 void table_drop(table *t); /* frees without printing */
 
+/* Appends a name from input, escaped, cut to so many columns where it is longer. */
+void text_name(weir_text *out, weir_str name, uint32_t columns);
 uint32_t text_columns(const char *p, size_t n);
 void text_pad(weir_text *out, uint32_t columns); /* spaces */
 /* Appends part broken at spaces into lines of at most 80 columns; further lines are indented. */

@@ -139,10 +139,14 @@ static void add_rank(weir_text *text, const weir_result *result, int32_t rank)
     }
 }
 
-static void add_factor(weir_text *text, const weir_straggler_row *row)
+/* " (1.74x the others')", nothing where it would be shown as 1.00. */
+static void add_factor(weir_text *text, const char *before, double factor, const char *after)
 {
-    weir_quantity_fixed(text, row->factor, 2);
-    weir_text_char(text, 'x');
+    if (factor >= 1.005) {
+        weir_text_printf(text, " (%s", before);
+        weir_quantity_fixed(text, factor, 2);
+        weir_text_printf(text, "x %s)", after);
+    }
 }
 
 static void add_reason(weir_text *text, const weir_straggler_row *row, weir_reason reason)
@@ -156,14 +160,14 @@ static void add_reason(weir_text *text, const weir_straggler_row *row, weir_reas
         weir_text_add(text, WEIR_STR("; not its GPU or the network."));
         break;
     case WEIR_REASON_MORE_WORK:
-        weir_text_add(text, WEIR_STR(" It has more work ("));
-        add_factor(text, row);
-        weir_text_add(text, WEIR_STR(" the others'); not its GPU, its host or the network."));
+        weir_text_add(text, WEIR_STR(" It has more work"));
+        add_factor(text, "", row->factor, "the others'");
+        weir_text_add(text, WEIR_STR("; not its GPU, its host or the network."));
         break;
     case WEIR_REASON_SLOW_DEVICE:
-        weir_text_add(text, WEIR_STR(" Its GPU is slow (the same kernels take "));
-        add_factor(text, row);
-        weir_text_add(text, WEIR_STR(" as long); not its host or the network."));
+        weir_text_add(text, WEIR_STR(" Its GPU is slow"));
+        add_factor(text, "the same kernels take ", row->factor, "as long");
+        weir_text_add(text, WEIR_STR("; not its host or the network."));
         break;
     case WEIR_REASON_SLOW_LINK:
         weir_text_add(text, WEIR_STR(" Its link is slow (its earlier transfers take longer); not "
@@ -238,7 +242,7 @@ void verdict_say_straggler(weir_result *result, weir_text *text)
         return;
     }
     if (c.row != NULL && c.row->reason == WEIR_REASON_ABSENT && c.ns >= waited / 2) {
-        weir_text_add(text, WEIR_STR("Ranks wait for ranks whose files are missing: "));
+        weir_text_add(text, WEIR_STR("Ranks wait for ranks whose files are missing or cut: "));
         weir_quantity_percent(text, waited, result->total.wall_ns);
         weir_text_printf(text, " of the time, in %s.",
                          plural_of(main_collective(result, c.row->axis, false)));

@@ -1,8 +1,8 @@
-/* Real files: the collectives of the torchrec sets (4 V100 of one host), collective by collective.
+/* Real files: the collectives of the torchrec sets (4 V100 of one host).
  *
  * Expected values: data/traces/collective-wait.json (reference/trace-format.md, section 3). It
- * pairs by ends alone; where ends of one all-to-all are more than 200 us apart it takes them for
- * two. The grids say which is right: see members_of_a_collective_have_the_same_grid. */
+ * pairs by ends alone, which breaks the order of some all-to-alls that one rank left early. The
+ * grids say which is right: see members_of_a_collective_have_the_same_grid. */
 #include "match_fixture.h"
 
 #include "base/diag.h"
@@ -103,11 +103,11 @@ static void finds_the_waits_of_the_all_to_all_set(void **state)
     assert_waits(&(expected_set){"long_a2a_optimizer__", 13, 12, {3035783, 3035987, 0, 3035197}});
 }
 
-/* NCCL gives all members of a collective the same number of channels, hence blocks. Of the 32
- * collectives of each of these sets the reference splits one (a2a_optimizer_3) and four
- * (a2a_optimizer_5), for instance
- *   ranks 1, 3, 2: 12 ms, grid 8  +  rank 0: 18.2 ms, grid 8, with the next one of the others, grid
- * 4 because rank 0 left 220 us before the others. Paired in order, all have one grid. */
+/* NCCL gives all members of a collective the same number of channels, hence blocks. The reference
+ * pairs two collectives of a2a_optimizer_3 and five of a2a_optimizer_5 otherwise: in the first,
+ * ranks 1, 2 and 3 end a collective of grid 8 without rank 0 (which left 220 us before them), and
+ * rank 0's span of grid 8 is a member of the next one, of grid 4. Paired in order, all have one
+ * grid. */
 static void members_of_a_collective_have_the_same_grid(void **state)
 {
     (void)state;

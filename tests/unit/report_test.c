@@ -85,7 +85,8 @@ static void says_first_what_was_lost(void **state)
 {
     weir_result *r = sample_sleeper();
     (void)state;
-    weir_diags_add(&r->diags, "cut-file", true, WEIR_STR("rank3.json"), 3, 7, WEIR_STR("\"na\033"));
+    weir_diags_add(&r->diags, "cut-file", true, WEIR_STR("/a/b/rank3.json"), 3, 7,
+                   WEIR_STR("\"na\033"));
     weir_diags_add(&r->diags, "bad-number", false, WEIR_STR("rank1.json"), 9, 1, WEIR_STR("x"));
     weir_result_note(r, "one");
     weir_result_note(r, "two");

@@ -104,7 +104,7 @@ static void names_no_rank_whose_files_are_missing(void **state)
     r->stragglers[0].rank = r->stragglers[0].origin_rank = -1;
     r->stragglers[0].reason = WEIR_REASON_ABSENT;
     assert_verdict(r, WEIR_CAUSE_DEPENDENCY_STRAGGLER,
-                   "Ranks wait for ranks whose files are missing: 68 % of the time, in "
+                   "Ranks wait for ranks whose files are missing or cut: 68 % of the time, in "
                    "all-to-alls.");
     assert_false(r->verdict.blames);
     weir_result_free(r);

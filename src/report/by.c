@@ -2,7 +2,7 @@
 #include "result/quantity.h"
 #include "result/verdict.h"
 
-enum { ROWS = 20, NODE_COLUMNS = 20, NAME_COLUMNS = 30 };
+enum { ROWS = 20, NODE_COLUMNS = 20, NAME_COLUMNS = 40 };
 
 static void put_share(table *t, int64_t part, int64_t whole)
 {
@@ -252,7 +252,7 @@ static void by_kernel(const page *p)
         put_duration(&t, row->ns);
         put_share(&t, row->ns, all);
         table_int(&t, (int64_t)row->count);
-        table_put(&t, weir_cause_name(row->cause));
+        table_put(&t, weir_cause_short_name(row->cause));
         put_name(&t, row->name, NAME_COLUMNS);
     }
     put_table(p, &t, shown, p->result->kernel_count);

@@ -114,10 +114,23 @@ static void put_straggler(table *t, const weir_result *result, const weir_stragg
     }
 }
 
+/* The row in which the blamed rank is waited for itself: it may stand far below its victims. */
+static const weir_straggler_row *blamed_row(const weir_result *result)
+{
+    for (uint32_t i = 0; result->verdict.blames && i < result->straggler_count; i++) {
+        if (result->stragglers[i].rank == result->verdict.rank) {
+            return &result->stragglers[i];
+        }
+    }
+    return NULL;
+}
+
+/* The blamed rank, then those that are waited for most. */
 void page_stragglers(const page *p)
 {
     const weir_result *result = p->result;
-    uint32_t top = page_top(p, 3);
+    const weir_straggler_row *blamed = blamed_row(result);
+    uint32_t top = page_top(p, 3), shown = 0;
     table t;
     table_begin(&t, "lrlll");
     table_put(&t, "waited for");
@@ -125,10 +138,14 @@ void page_stragglers(const page *p)
     table_put(&t, "axis");
     table_put(&t, "why");
     table_put(&t, "origin");
-    uint32_t shown = 0;
+    if (blamed != NULL) {
+        put_straggler(&t, result, blamed);
+        shown++;
+    }
     for (uint32_t i = 0; i < result->straggler_count && shown < top; i++) {
         const weir_straggler_row *row = &result->stragglers[i];
-        if (weir_quantity_share(row->waited_for_ns, result->total.wall_ns) >= 0.001) {
+        if (row != blamed &&
+            weir_quantity_share(row->waited_for_ns, result->total.wall_ns) >= 0.001) {
             put_straggler(&t, result, row);
             shown++;
         }

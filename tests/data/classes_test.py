@@ -7,6 +7,9 @@ import unittest
 import common
 
 UNKNOWN_SHARE = 0.03
+# Files in which somebody replaced the names: the only kernel is called "Kernel", 20 ns in all.
+NAMELESS = {"kineto_tb/docs__traces__after_fix_trace.json.gz",
+            "kineto_tb/docs__traces__before_fix_trace.json.gz"}
 
 
 def path(name):
@@ -37,7 +40,7 @@ class Classes(unittest.TestCase):
         self.assertGreater(waits["compute"], waits["cache"], waits)
 
     def test_hardly_a_kernel_is_without_a_family(self):
-        for name in common.kineto_files():
+        for name in sorted(set(common.kineto_files()) - NAMELESS):
             with self.subTest(file=name):
                 self.check_families(os.path.join(common.TRACES, name))
 

@@ -75,11 +75,15 @@ def main(arguments):
     parser.add_argument("--steps", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--reason", choices=REASONS, help="of big-mix: why rank 41 is late")
+    parser.add_argument("--header", choices=("first", "last"), help="where baseTimeNanoseconds "
+                        "stands: before the events, or after them, where a cut file loses it")
     options = parser.parse_args(arguments)
     if options.scenario == "dirt":
         dirt.write(options.output)
         return 0
     scenario = BY_NAME[options.scenario](options)
+    if options.header:
+        scenario.header_first = options.header == "first"
     if scenario.ranks % (scenario.tp * scenario.pp) or scenario.ranks % scenario.hosts:
         parser.error(f"{scenario.ranks} ranks: expected a multiple of {scenario.hosts} hosts and "
                      f"of tensor {scenario.tp} x pipeline {scenario.pp}")

@@ -248,7 +248,7 @@ def two_devices(o):
     s = Scenario("two-devices", ranks=2, hosts=1, steps=o.steps or 5, seed=o.seed,
                  two_devices=True, collective_arguments=False, distributed_info=False)
     s.device_factor = {1: 1.5}
-    s.expect = {"blamed": 0, "device": 1, "reason": "slow_device", "factor": 1.5,
+    s.expect = {"origin": 0, "device": 1, "reason": "slow_device", "factor": 1.5,
                 "wait": "dependency.straggler"}
     return s
 
@@ -263,7 +263,7 @@ def cut(o):
 
 def big_mix(o):
     s = Scenario("big-mix", ranks=o.ranks or 64, hosts=o.hosts or 8, steps=o.steps or 5,
-                 seed=o.seed, layers=1, tp=4, pp=2, micro_batches=2, header_first=False)
+                 seed=o.seed, layers=1, tp=4, pp=2, micro_batches=2)
     s.clocks = host_clocks(s.hosts, s.seed)
     s.cut = {13: 0.62, 22: 0.75, 58: 0.86}
     reason = o.reason or "late_host"

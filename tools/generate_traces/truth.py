@@ -2,7 +2,8 @@
 
 The rules are those of DESIGN 2.1, 2.4 and the window of 2.1, on what the files hold (visible): the
 expected figures of the tests. Written for clarity; a second implementation, not a copy, of what
-src/ledger does. Messages and collectives without all members follow the rule for absent members.
+src/ledger does. Messages and collectives without all members follow the rule for absent members;
+the shortest like instance is looked for among the complete ones and, where none is, among all.
 """
 import bisect
 from collections import defaultdict
@@ -45,19 +46,22 @@ def seen_collectives(views):
                 members[id(span.collective)].append(span)
                 objects[id(span.collective)] = span.collective
     seen = {}
-    like = {}
+    like = {True: {}, False: {}}  # by complete: the shortest instance of its kind
     for key, spans in members.items():
         c = objects[key]
         spans.sort(key=lambda s: (s.worker.process.rank, s.worker.device))
-        seen[key] = Seen(spans, c.expected)
-        if seen[key].complete:
-            kind = (c.kind, c.group.name, c.elements_in)
-            shortest = min(s.end - seen[key].last for s in spans)
-            like[kind] = min(like.get(kind, shortest), shortest)
+        item = seen[key] = Seen(spans, c.expected)
+        length = max(s.end for s in spans) - item.last
+        shortest = like[item.complete]
+        shortest[alike(c)] = min(shortest.get(alike(c), length), length)
     for key, item in seen.items():
-        c = objects[key]
-        item.shortest = like.get((c.kind, c.group.name, c.elements_in), 0)
+        kind = alike(objects[key])
+        item.shortest = like[True].get(kind, like[False].get(kind))
     return seen
+
+
+def alike(collective):
+    return (collective.kind, collective.group.name, collective.elements_in, collective.dtype)
 
 
 def complete_steps(views):
@@ -213,6 +217,13 @@ def describe(views, host_names):
             devices.append(row)
     waited = [{"cause": c, "rank": r, "device": d, "waited_for_ns": ns}
               for (c, r, d), ns in sorted(blame.items(), key=lambda i: (-i[1], i[0]))]
+    collectives = defaultdict(lambda: {"instances": 0, "bytes": 0})
+    for item in seen.values():
+        c = item.members[0].collective
+        row = collectives[c.group.name]
+        row["instances"] += 1
+        row["bytes"] += c.elements_in * (2 if c.dtype == "BFloat16" else 4)
     complete = sum(item.complete for item in seen.values())
     return {"steps": steps, "devices": devices, "waited_for": waited,
+            "collectives": dict(sorted(collectives.items(), key=lambda i: int(i[0]))),
             "instances": {"seen": len(seen), "complete": complete}}

@@ -60,6 +60,12 @@ static bool kinds_agree(const align_entry *a, const align_entry *b)
            (is_open(b->kind) && a->kind == WEIR_COMM_ALL_TO_ALL);
 }
 
+int64_t align_slack_ns(int64_t residual_ns)
+{
+    static const int64_t MOST_NS = 250000000; /* worse clocks tell nothing anyway */
+    return ALIGN_SLACK_NS + 4 * (residual_ns < MOST_NS ? residual_ns : MOST_NS);
+}
+
 bool align_may_pair(const align_entry *a, const align_entry *b)
 {
     if (!kinds_agree(a, b) || (a->seq >= 0 && b->seq >= 0 && a->seq != b->seq)) {

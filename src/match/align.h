@@ -37,6 +37,9 @@ typedef struct {
  * of two accelerators are converted to host time to some 10 us. */
 enum { ALIGN_SLACK_NS = 100000 };
 
+/* The same for clocks of two hosts whose ends differ by residual_ns on median. */
+int64_t align_slack_ns(int64_t residual_ns);
+
 /* Ends of the kind agree on all members (0: as closely as clocks do; 1: mostly; 2: not by design;
  * 3: messages). */
 enum { ALIGN_LEVELS = 4 };

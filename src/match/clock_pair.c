@@ -92,7 +92,7 @@ static int64_t weigh_lists(weigher *w, const clock_lists *lists, const clock_fit
     align_list moved = b;
     moved.entries = w->moved;
     move_entries(&b, fit, w->moved);
-    int64_t slack_ns = ALIGN_SLACK_NS + 4 * fit->residual_ns;
+    int64_t slack_ns = align_slack_ns(fit->residual_ns);
     if (a.exact) {
         align_exact(&a, &b, w->of);
     } else {
@@ -124,8 +124,8 @@ static bool refine(weigher *w, const clock_lists *lists, uint32_t count, uint32_
         closest = apart[k] < closest ? apart[k] : closest;
     }
     first[count] = w->point_count;
-    int64_t limit = closest < SAME_GROUP_MOST_NS ? 10 * closest + 4 * fit->residual_ns
-                                                 : SAME_GROUP_MOST_NS + 4 * fit->residual_ns;
+    int64_t limit = closest < SAME_GROUP_MOST_NS ? 10 * closest : SAME_GROUP_MOST_NS;
+    limit += align_slack_ns(fit->residual_ns) - ALIGN_SLACK_NS;
     for (uint32_t k = 0; k < count; k++) {
         if (lists[k].recorded || apart[k] <= limit) {
             memmove(&w->points[kept], &w->points[first[k]],

@@ -334,9 +334,8 @@ static bool merge_channel(merger *m, align_list *lists, uint32_t count, merge_ru
     }
     int64_t limit_ns = rule.limit_ns;
     for (uint32_t k = 0; k < count; k++) {
-        int64_t unsure_ns = residual_ns ? 4 * residual_ns[lists[k].node] : 0;
-        rule.slack_ns = ALIGN_SLACK_NS + unsure_ns;
-        rule.limit_ns = limit_ns + unsure_ns;
+        rule.slack_ns = align_slack_ns(residual_ns ? residual_ns[lists[k].node] : 0);
+        rule.limit_ns = limit_ns + rule.slack_ns - ALIGN_SLACK_NS;
         if (!add_list(m, &lists[k], &rule)) {
             return false;
         }

@@ -18,13 +18,13 @@ typedef enum {
     WEIR_CLASS_COUNT
 } weir_class;
 
-typedef enum { /* how the class became known */
-    WEIR_BY_COUNTED = 0, /* simulation, or counted FLOPs and bytes */
-    WEIR_BY_SHAPE,
-    WEIR_BY_MARKER,
-    WEIR_BY_NAME,
-    WEIR_BY_NOTHING,     /* unknown */
-    WEIR_BY_COUNT
+typedef enum {                      /* how the class became known */
+               WEIR_BY_COUNTED = 0, /* simulation, or counted FLOPs and bytes */
+               WEIR_BY_SHAPE,
+               WEIR_BY_MARKER,
+               WEIR_BY_NAME,
+               WEIR_BY_NOTHING, /* unknown */
+               WEIR_BY_COUNT
 } weir_evidence;
 
 /* What a kernel's name alone tells. */
@@ -63,10 +63,10 @@ void weir_name_classes_clear(weir_name_classes *names);
 
 typedef struct {
     /* by device span, span_count long */
-    uint8_t *cls;       /* weir_class */
-    uint8_t *cause;     /* weir_cause; of communication: by collective kind */
-    uint8_t *evidence;  /* weir_evidence */
-    float *flop;        /* 0 = not known; NULL where nothing has shapes */
+    uint8_t *cls;      /* weir_class */
+    uint8_t *cause;    /* weir_cause; of communication: by collective kind */
+    uint8_t *evidence; /* weir_evidence */
+    float *flop;       /* 0 = not known; NULL where nothing has shapes */
     uint32_t span_count;
 } weir_span_classes;
 

@@ -15,7 +15,27 @@ typedef struct {
 
 /* --- the recorded text --------------------------------------------------------------------- */
 
-/* [[15360, 4096], [4096, 6144], []] */
+/* No dimension of a real tensor is longer; a damaged one must not overflow what follows. */
+static double append_digit(double number, char digit)
+{
+    return number > 1e12 ? number : number * 10 + (digit - '0');
+}
+
+/* One more digit of a dimension. */
+static void add_digit(shape *s, bool first, char digit)
+{
+    if (!s || s->rank > DIMS) {
+        return;
+    }
+    s->rank += first;
+    if (s->rank <= DIMS) {
+        double *dim = &s->dims[s->rank - 1];
+        *dim = append_digit(first ? 0 : *dim, digit);
+    }
+}
+
+/* [[15360, 4096], [4096, 6144], []]; a list of tensors, or more dimensions than any operand that is
+ * counted has, becomes rank 0. */
 static void read_shapes(weir_str text, arguments *a)
 {
     uint32_t depth = 0;
@@ -23,32 +43,20 @@ static void read_shapes(weir_str text, arguments *a)
     bool in_number = false;
     for (uint32_t i = 0; i < text.n; i++) {
         char c = text.p[i];
-        if (c >= '0' && c <= '9') {
-            if (depth == 2 && now && now->rank <= DIMS) {
-                if (!in_number) {
-                    now->rank++;
-                }
-                if (now->rank <= DIMS) {
-                    double *dim = &now->dims[now->rank - 1];
-                    *dim = (in_number ? *dim * 10 : 0) + (c - '0');
-                }
-            }
-            in_number = true;
-            continue;
+        bool digit = c >= '0' && c <= '9';
+        if (digit && depth == 2) {
+            add_digit(now, !in_number, c);
         }
-        in_number = false;
-        if (c == '[') {
-            depth++;
-            if (depth == 2) {
-                now = a->count < INPUTS ? &a->inputs[a->count++] : NULL;
-            } else if (depth > 2 && now) {
-                now->rank = DIMS + 1; /* a list of tensors */
-            }
+        in_number = digit;
+        if (c == '[' && ++depth == 2) {
+            now = a->count < INPUTS ? &a->inputs[a->count++] : NULL;
+        } else if (c == '[' && depth > 2 && now) {
+            now->rank = DIMS + 1;
         } else if (c == ']') {
             depth -= depth > 0;
-            if (depth == 1 && now && now->rank > DIMS) {
-                now->rank = 0;
-            }
+        }
+        if (c == ']' && depth == 1 && now && now->rank > DIMS) {
+            now->rank = 0;
         }
     }
 }
@@ -86,7 +94,7 @@ static uint32_t read_numbers(weir_str text, double *out, uint32_t max)
                 }
                 out[n++] = 0;
             }
-            out[n - 1] = out[n - 1] * 10 + (c - '0');
+            out[n - 1] = append_digit(out[n - 1], c);
             in_number = true;
         } else {
             in_number = false;
@@ -212,20 +220,27 @@ static bool gemm_cost(const arguments *args, uint32_t ia, uint32_t ib, op_cost *
 
 /* --- convolution ----------------------------------------------------------------------------- */
 
-/* elements: of the side that has one dot product for each element; weight [out, in/groups, ..]. */
-static bool convolution_cost(const arguments *args, uint32_t type_input, double elements,
-                             const shape *weight, double other_elements, double passes,
+typedef struct {
+    double elements; /* of the side that has one dot product for each element */
+    double others;   /* elements of the other side; 0 = not recorded */
+    double passes;   /* how many products of this size the operation makes */
+    uint32_t typed;  /* the argument that tells the format */
+} convolution_work;
+
+/* weight: [out, in / groups, ..] */
+static bool convolution_cost(const arguments *args, convolution_work work, const shape *weight,
                              op_cost *cost)
 {
     double weights = product(weight, 0, weight->rank);
-    if (weight->rank < 3 || elements <= 0 || weights <= 0 || passes <= 0) {
+    if (weight->rank < 3 || work.elements <= 0 || weights <= 0 || work.passes <= 0) {
         return false;
     }
-    set_dtype(args, type_input, cost);
+    set_dtype(args, work.typed, cost);
     cost->kind = OP_CONVOLUTION;
-    cost->flop = passes * 2 * elements * product(weight, 1, weight->rank);
-    cost->weight_bytes = passes * weights * element_bytes(cost);
-    cost->bytes = cost->weight_bytes + passes * (elements + other_elements) * element_bytes(cost);
+    cost->flop = work.passes * 2 * work.elements * product(weight, 1, weight->rank);
+    cost->weight_bytes = work.passes * weights * element_bytes(cost);
+    cost->bytes =
+        cost->weight_bytes + work.passes * (work.elements + work.others) * element_bytes(cost);
     return true;
 }
 
@@ -244,7 +259,8 @@ static bool forward_convolution(const arguments *args, convolution_layout at, op
     uint32_t space = input->rank - 2;
     if (at.transposed != WEIR_NONE &&
         weir_str_eq(list_item(args->concrete, at.transposed), WEIR_STR("True"))) {
-        return convolution_cost(args, 0, product(input, 0, input->rank), weight, 0, 1, cost);
+        convolution_work whole = {.elements = product(input, 0, input->rank), .passes = 1};
+        return convolution_cost(args, whole, weight, cost);
     }
     if (read_numbers(list_item(args->concrete, at.stride), stride, DIMS) != space ||
         read_numbers(list_item(args->concrete, at.padding), padding, DIMS) != space ||
@@ -260,7 +276,8 @@ static bool forward_convolution(const arguments *args, convolution_layout at, op
         }
         elements *= (double)(uint64_t)(room / stride[i]) + 1;
     }
-    return convolution_cost(args, 0, elements, weight, product(input, 0, input->rank), 1, cost);
+    convolution_work work = {elements, product(input, 0, input->rank), 1, 0};
+    return convolution_cost(args, work, weight, cost);
 }
 
 /* aten::convolution_backward(grad_output, input, weight, .., output_mask). */
@@ -279,18 +296,18 @@ static bool backward_convolution(const arguments *args, op_cost *cost)
         passes = (double)input + (double)weight;
     }
     const shape *grad = &args->inputs[0], *input = &args->inputs[1];
-    return grad->rank >= 3 &&
-           convolution_cost(args, 0, product(grad, 0, grad->rank), &args->inputs[2],
-                            product(input, 0, input->rank), passes, cost);
+    convolution_work work = {product(grad, 0, grad->rank), product(input, 0, input->rank), passes,
+                             0};
+    return grad->rank >= 3 && convolution_cost(args, work, &args->inputs[2], cost);
 }
 
 static bool any_convolution(weir_str name, const arguments *args, op_cost *cost)
 {
     if (weir_str_has(name, WEIR_STR("convolution_backward_input"))) { /* (size, grad, weight) */
         const shape *grad = &args->inputs[1];
+        convolution_work work = {product(grad, 0, grad->rank), 0, 1, 1};
         return args->count > 2 && grad->rank >= 3 &&
-               convolution_cost(args, 1, product(grad, 0, grad->rank), &args->inputs[2], 0, 1,
-                                cost);
+               convolution_cost(args, work, &args->inputs[2], cost);
     }
     if (weir_str_has(name, WEIR_STR("convolution_backward"))) {
         return weir_str_ends(name, WEIR_STR("convolution_backward")) &&
@@ -426,6 +443,8 @@ bool op_cost_read(weir_str name, weir_str detail, op_cost *cost)
     } else {
         known = gemm_cost(&args, 0, 1, &made);
     }
+    known =
+        known && made.flop < 1e30 && made.bytes > 0; /* what no device does in a year is damage */
     if (known) {
         *cost = made;
     }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/sort.h"
 
+#include <assert.h>
 #include <libfyaml.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,7 +211,7 @@ static weir_code check_twice(builder *b, const weir_yaml_node *mapping)
 
 static weir_code add_scalar(builder *b, struct fy_event *event)
 {
-    weir_yaml_node *node;
+    weir_yaml_node *node = NULL;
     level *top = b->depth ? &b->levels[b->depth - 1] : NULL;
     if (top && top->node->kind == WEIR_YAML_MAPPING && !top->member) {
         node = weir_arena_alloc(b->doc->arena, 1, sizeof *node);
@@ -223,7 +224,11 @@ static weir_code add_scalar(builder *b, struct fy_event *event)
         return copy_text(b, event, &node->key);
     }
     weir_code code = add_node(b, WEIR_YAML_SCALAR, event, &node);
-    return code == WEIR_OK ? copy_text(b, event, &node->text) : code;
+    if (code != WEIR_OK) {
+        return code;
+    }
+    assert(node);
+    return copy_text(b, event, &node->text);
 }
 
 static weir_code take_event(builder *b, struct fy_event *event)

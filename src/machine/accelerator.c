@@ -220,7 +220,7 @@ const weir_accelerator *weir_accelerators_find(const weir_accelerators *all, wei
             best = a;
         }
     }
-    if (best || sm_count == 0 || memory_bytes == 0) {
+    if (best || sm_count == 0 || memory_bytes == 0 || !all->items) {
         return best;
     }
     for (uint32_t i = 0; i < all->count && !best; i++) {

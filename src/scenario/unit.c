@@ -144,8 +144,8 @@ bool weir_unit_parse(weir_str text, weir_dimension dimension, double *value)
     return false;
 }
 
-weir_code weir_unit_read(const weir_yaml *doc, const weir_yaml_node *node,
-                             weir_dimension dimension, double *value, weir_err *err)
+weir_code weir_unit_read(const weir_yaml *doc, const weir_yaml_node *node, weir_dimension dimension,
+                         double *value, weir_err *err)
 {
     if (node->kind != WEIR_YAML_SCALAR || !weir_unit_parse(node->text, dimension, value)) {
         return weir_yaml_reject(doc, node, expected[dimension], err);

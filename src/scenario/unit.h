@@ -24,7 +24,7 @@ bool weir_number_parse(weir_str text, double *value);
 bool weir_unit_parse(weir_str text, weir_dimension dimension, double *value);
 
 /* The same of a node; the error says what was expected, with an example. */
-weir_code weir_unit_read(const weir_yaml *doc, const weir_yaml_node *node,
-                             weir_dimension dimension, double *value, weir_err *err);
+weir_code weir_unit_read(const weir_yaml *doc, const weir_yaml_node *node, weir_dimension dimension,
+                         double *value, weir_err *err);
 
 #endif

@@ -111,16 +111,29 @@ static bool is_shown(const unsigned char *p, uint32_t length)
     return true;
 }
 
+/* Columns that n bytes at p take when shown; counting stops above most. */
+static uint32_t shown_columns(const unsigned char *p, uint32_t n, uint32_t most)
+{
+    uint32_t columns = 0;
+    for (uint32_t i = 0; i < n && columns <= most;) {
+        uint32_t length = utf8_length(p + i, n - i);
+        columns += length && is_shown(p + i, length) ? 1 : 4 * (length ? length : 1);
+        i += length ? length : 1;
+    }
+    return columns;
+}
+
 void weir_text_escaped(weir_text *text, weir_str part, uint32_t max_columns)
 {
     const unsigned char *p = (const unsigned char *)part.p;
-    uint32_t columns = 0;
+    uint32_t columns = 0, most = max_columns ? max_columns : UINT32_MAX;
+    bool fits = !max_columns || shown_columns(p, part.n, most) <= most;
     for (uint32_t i = 0; i < part.n;) {
         uint32_t length = utf8_length(p + i, part.n - i);
         bool plain = length && is_shown(p + i, length);
         uint32_t take = length ? length : 1;
         uint32_t wide = plain ? 1 : 4 * take;
-        if (max_columns && columns + wide > max_columns - (i + take < part.n ? 3 : 0)) {
+        if (!fits && columns + wide + 3 > most) {
             weir_text_add(text, WEIR_STR("..."));
             return;
         }

@@ -65,20 +65,38 @@ static weir_code errors_judge(work *w, uint32_t count, weir_diags *diags, weir_e
     return WEIR_OK;
 }
 
-/* Moments in microseconds since baseTimeNanoseconds -> Unix nanoseconds. */
-static int64_t shift_of(const kineto_shard *s)
+/* Unix time in 2001: what lies before it counts from baseTimeNanoseconds. */
+#define EPOCH_NS INT64_C(1000000000000000000)
+
+/* What to add to the moments of a file. Files of 2024 and 2025 end with baseTimeNanoseconds: a cut
+ * one has lost it, and borrows that of the others (it is the same for all files of three months). */
+static int64_t shift_of(const kineto_shard *s, int64_t others_base, weir_diags *diags)
 {
-    return s->base_ns > 0 ? s->base_ns : 0;
+    if (s->base_ns > 0) {
+        return s->base_ns;
+    }
+    bool relative = s->earliest_ns < EPOCH_NS;
+    if (!s->cut || !relative || others_base <= 0) {
+        return 0;
+    }
+    weir_diags_add(diags, "base-time-borrowed", false, s->file, 0, 0, (weir_str){"", 0});
+    return others_base;
 }
 
 static weir_code shards_join(weir_timeline *t, work *w, uint32_t count, weir_diags *diags,
                              weir_err *err)
 {
+    int64_t base = 0;
+    for (uint32_t i = 0; i < count && base <= 0; i++) {
+        base = w->shards[i].shard ? w->shards[i].base_ns : 0;
+    }
     for (uint32_t i = 0; i < count; i++) {
         kineto_shard *s = &w->shards[i];
         weir_diags_merge(diags, &s->diags);
-        weir_code code =
-            s->shard ? weir_timeline_absorb(t, s->shard, shift_of(s), err) : WEIR_OK;
+        weir_code code = WEIR_OK;
+        if (s->shard) {
+            code = weir_timeline_absorb(t, s->shard, shift_of(s, base, diags), err);
+        }
         kineto_shard_clear(s);
         if (code != WEIR_OK) {
             return code;

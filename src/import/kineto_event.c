@@ -264,7 +264,10 @@ static kineto_comm *comm_of(kineto_event *e)
 {
     if (!e->has_comm) {
         e->has_comm = true;
-        e->comm = (kineto_comm){.seq = -1, .src_rank = -1, .dst_rank = -1, .rank = -1};
+        const weir_str none = {"", 0};
+        e->comm = (kineto_comm){.collective = none, .dtype = none, .group_name = none,
+                                .group_description = none, .group_ranks = none, .seq = -1,
+                                .src_rank = -1, .dst_rank = -1, .rank = -1};
     }
     return &e->comm;
 }
@@ -294,6 +297,11 @@ static const char *comm_argument(const parser *ps, weir_str key, const char *p, 
         }
         if (KEY("Global rank stride")) {
             return integer_read(ps, p, &comm_of(e)->rank_stride);
+        }
+        break;
+    case 'd':
+        if (KEY("dtype")) {
+            return text_read(ps, p, &comm_of(e)->dtype);
         }
         break;
     case 'I':

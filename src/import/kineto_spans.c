@@ -21,7 +21,8 @@ weir_code kineto_shard_init(kineto_shard *s, weir_str file, weir_budget *budget,
                         .rank = NOT_GIVEN,
                         .world_size = NOT_GIVEN,
                         .base_ns = NOT_GIVEN,
-                        .argument_rank = NOT_GIVEN};
+                        .argument_rank = NOT_GIVEN,
+                        .earliest_ns = INT64_MAX};
     s->shard = weir_timeline_new(budget);
     if (!s->shard) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory", file.p);
@@ -560,6 +561,7 @@ static weir_code span_add(kineto_shard *s, kineto_event *e, weir_span_kind kind,
         span.flags |= WEIR_SPAN_GRAPH;
     }
     s->device_spans += device;
+    s->earliest_ns = span.start_ns < s->earliest_ns ? span.start_ns : s->earliest_ns;
     return weir_timeline_add_span(s->shard, &span, err);
 }
 

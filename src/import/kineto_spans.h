@@ -28,6 +28,7 @@ typedef struct {
     weir_rank_id label_ranks[64];
     uint32_t label_count;
     uint64_t device_spans;
+    int64_t earliest_ns;    /* start of its first span; INT64_MAX = no span */
     int64_t argument_rank;  /* "Rank" of a collective; INT64_MIN = none */
     bool cut, is_bare_array, has_events;
     /* caches */

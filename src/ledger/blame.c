@@ -109,12 +109,52 @@ static void intervals_find(blame *b, const weir_instance *instance)
     }
 }
 
+/* For whom a device waited longest between two moments: the verdict of the instance in which it
+ * waited most for that origin; NULL where it waited for nobody known. Instances before `before` have
+ * their verdicts. */
+static const verdict *waited_most_for(const blame *b, weir_device_id d, int64_t begin, int64_t end,
+                                      uint32_t before)
+{
+    enum { ORIGINS = 64 };
+    struct {
+        const verdict *v;
+        int64_t ns;
+    } sums[ORIGINS];
+    uint32_t n = 0, best = 0;
+    const ledger_device *device = &b->run->device[d];
+    for (uint32_t i = ledger_line_at(device, begin);
+         i < device->line_count && device->lines[i].begin_ns < end; i++) {
+        const weir_line *line = &device->lines[i];
+        bool waits = line->cause == WEIR_CAUSE_DEPENDENCY_STRAGGLER ||
+                     line->cause == WEIR_CAUSE_DEPENDENCY_BUBBLE;
+        if (!waits || line->instance == WEIR_NONE || line->instance >= before) {
+            continue;
+        }
+        const verdict *v = &b->verdicts[line->instance];
+        uint32_t k = 0;
+        while (k < n && sums[k].v->origin != v->origin) {
+            k++;
+        }
+        if (k == n && n < ORIGINS) {
+            sums[n].v = v;
+            sums[n++].ns = 0;
+        }
+        if (k < n) {
+            int64_t from = line->begin_ns > begin ? line->begin_ns : begin;
+            int64_t to = line->end_ns < end ? line->end_ns : end;
+            sums[k].ns += to - from;
+            best = sums[k].ns > sums[best].ns ? k : best;
+        }
+    }
+    return n ? sums[best].v : NULL;
+}
+
 static weir_code instance_judge(blame *b, uint32_t id, weir_err *err)
 {
     const ledger_run *run = b->run;
     const weir_instance *instance = &run->in->match->instances[id];
     verdict *v = &b->verdicts[id];
-    if (!instance->complete) { /* the last arrival seen need not be the last */
+    if (!run->last_is_seen[id]) { /* somebody who is absent may have come later */
         v->reason = WEIR_REASON_ABSENT;
         return WEIR_OK;
     }
@@ -134,12 +174,17 @@ static weir_code instance_judge(blame *b, uint32_t id, weir_err *err)
     v->reason = cause.reason;
     v->factor = cause.factor;
     v->host_cause = cause.host_cause;
-    if (cause.by_waiting && cause.waited_instance < id) { /* judged already: the chain goes on */
-        const verdict *from = &b->verdicts[cause.waited_instance];
+    uint32_t late = instance->last_member - instance->first_member;
+    const verdict *from =
+        cause.by_waiting ? waited_most_for(b, v->blamed, b->begin[late], b->end[late], id) : NULL;
+    if (from) { /* judged already: the chain goes on */
         v->reason = from->reason;
         v->factor = from->factor;
         v->host_cause = from->host_cause;
         v->origin = from->origin;
+    }
+    if (v->reason == WEIR_REASON_ABSENT) {
+        v->origin = WEIR_NONE;
     }
     return WEIR_OK;
 }

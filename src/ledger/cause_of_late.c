@@ -17,7 +17,7 @@ static int64_t *part_of(late_parts *p, weir_cause cause)
     case WEIR_WAIT_CACHE:
         return &p->work_ns;
     case WEIR_WAIT_COMMUNICATION:
-        return &p->link_ns;
+        return cause == WEIR_CAUSE_COMMUNICATION_UNSPLIT ? &p->unsplit_ns : &p->link_ns;
     case WEIR_WAIT_DEPENDENCY:
     case WEIR_WAIT_COUNT:
         break;
@@ -57,9 +57,10 @@ static int64_t median_of(int64_t *values, uint32_t n)
     return n ? values[(n - 1) / 2] : 0;
 }
 
-/* Kernels of one member in its interval: how often and how long each (name, shape) ran. */
+/* Kernels of one device over a stretch of time, by name and grid. */
 typedef struct {
-    uint64_t key;
+    weir_name_id name;
+    uint32_t grid; /* grid and FLOPs, folded: equal work is equal */
     int64_t ns;
     uint32_t count;
 } kernel_sum;
@@ -67,18 +68,24 @@ typedef struct {
 static int kernel_compare(const void *a, const void *b, const void *context)
 {
     (void)context;
-    uint64_t x = ((const kernel_sum *)a)->key, y = ((const kernel_sum *)b)->key;
-    return (x > y) - (x < y);
+    const kernel_sum *x = a, *y = b;
+    if (x->name != y->name) {
+        return x->name < y->name ? -1 : 1;
+    }
+    return (x->grid > y->grid) - (x->grid < y->grid);
 }
 
-static uint64_t kernel_key(const ledger_run *run, weir_span_id s)
+/* Persistent kernels have one grid whatever their work: FLOPs tell it where shapes are known. */
+static uint32_t grid_of(const ledger_run *run, weir_span_id s)
 {
     const weir_shape *shape = weir_timeline_shape_of(run->in->timeline, s);
-    uint64_t grid = 0;
-    if (shape) {
-        grid = (uint64_t)shape->grid[0] * 31 * 31 + (uint64_t)shape->grid[1] * 31 + shape->grid[2];
+    uint32_t fold = shape ? (shape->grid[0] * 31 + shape->grid[1]) * 31 + shape->grid[2] : 0;
+    if (run->in->classes->flop) {
+        uint32_t bits;
+        memcpy(&bits, &run->in->classes->flop[s], sizeof bits);
+        fold = (fold ^ bits) * 0x9e3779b1u;
     }
-    return (uint64_t)run->spans.name[s] << 32 | (grid & UINT32_MAX);
+    return fold;
 }
 
 /* The first span of lane that starts at or after t. */
@@ -96,11 +103,11 @@ static uint32_t lane_from(const ledger_run *run, const weir_lane *lane, int64_t 
     return low;
 }
 
+/* The kernels that start in [begin, end), sorted and joined. */
 static bool kernels_of(const ledger_run *run, weir_device_id d, int64_t begin, int64_t end,
                        kernel_sum **sums, uint32_t *count)
 {
     uint32_t n = 0, capacity = 0;
-    *sums = NULL;
     for (uint32_t i = 0; i < run->devices[d].lane_count; i++) {
         const weir_lane *lane = &run->lanes[run->devices[d].first_lane + i];
         for (uint32_t s = lane_from(run, lane, begin);
@@ -116,7 +123,8 @@ static bool kernels_of(const ledger_run *run, weir_device_id d, int64_t begin, i
                 }
                 *sums = grown;
             }
-            (*sums)[n++] = (kernel_sum){kernel_key(run, s), run->spans.dur_ns[s], 1};
+            (*sums)[n++] =
+                (kernel_sum){run->spans.name[s], grid_of(run, s), run->spans.dur_ns[s], 1};
         }
     }
     if (n && !weir_sort(*sums, n, sizeof **sums, kernel_compare, NULL)) {
@@ -124,7 +132,7 @@ static bool kernels_of(const ledger_run *run, weir_device_id d, int64_t begin, i
     }
     *count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (*count && (*sums)[*count - 1].key == (*sums)[i].key) {
+        if (*count && kernel_compare(&(*sums)[*count - 1], &(*sums)[i], NULL) == 0) {
             (*sums)[*count - 1].ns += (*sums)[i].ns;
             (*sums)[*count - 1].count++;
         } else {
@@ -134,47 +142,102 @@ static bool kernels_of(const ledger_run *run, weir_device_id d, int64_t begin, i
     return true;
 }
 
-/* The excess of a over b that the same kernels make by taking longer. */
-static int64_t same_kernels_excess(const kernel_sum *a, uint32_t n, const kernel_sum *b, uint32_t m)
+/* How the work of a differs from that of b, kernel by kernel. */
+typedef struct {
+    int64_t same_ns;       /* excess because the same kernels take longer */
+    int64_t more_ns;       /* excess because there are more kernels, or larger ones */
+    int64_t a_ns, b_ns;    /* all of their time */
+} work_difference;
+
+/* One name: rows a[0 .. n-1] against b[0 .. m-1], by grid. */
+static void name_compare(const kernel_sum *a, uint32_t n, const kernel_sum *b, uint32_t m,
+                         work_difference *d)
 {
-    int64_t excess = 0;
-    for (uint32_t i = 0, k = 0; i < n && k < m;) {
-        if (a[i].key != b[k].key) {
-            a[i].key < b[k].key ? i++ : k++;
-            continue;
-        }
-        int64_t both = a[i].count < b[k].count ? a[i].count : b[k].count;
-        excess += both * (a[i].ns / a[i].count - b[k].ns / b[k].count);
-        i++;
-        k++;
+    int64_t x = 0, y = 0, same = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        x += a[i].ns;
     }
-    return excess;
+    for (uint32_t k = 0; k < m; k++) {
+        y += b[k].ns;
+    }
+    for (uint32_t i = 0, k = 0; i < n && k < m;) {
+        if (a[i].grid == b[k].grid) {
+            int64_t both = a[i].count < b[k].count ? a[i].count : b[k].count;
+            same += both * (a[i].ns / a[i].count - b[k].ns / b[k].count);
+            i++;
+            k++;
+        } else if (a[i].grid < b[k].grid) {
+            i++;
+        } else {
+            k++;
+        }
+    }
+    d->same_ns += same;
+    d->more_ns += x - y - same;
+    d->a_ns += x;
+    d->b_ns += y;
+}
+
+static uint32_t name_end(const kernel_sum *sums, uint32_t from, uint32_t n)
+{
+    uint32_t end = from + 1;
+    while (end < n && sums[end].name == sums[from].name) {
+        end++;
+    }
+    return end;
+}
+
+static work_difference work_compare(const kernel_sum *a, uint32_t n, const kernel_sum *b,
+                                    uint32_t m)
+{
+    work_difference d = {0};
+    for (uint32_t i = 0, k = 0; i < n || k < m;) {
+        bool take_a = i < n && (k == m || a[i].name <= b[k].name);
+        bool take_b = k < m && (i == n || b[k].name <= a[i].name);
+        uint32_t i_end = take_a ? name_end(a, i, n) : i, k_end = take_b ? name_end(b, k, m) : k;
+        name_compare(a + i, i_end - i, b + k, k_end - k, &d);
+        i = i_end;
+        k = k_end;
+    }
+    return d;
+}
+
+/* The step of a device that holds t; all that was recorded where there is none. Kernels are compared
+ * over steps, since between two collectives that overlap with computing the members do different
+ * things: the early ones have run ahead. */
+static void step_around(const ledger_device *device, int64_t t, int64_t *begin, int64_t *end)
+{
+    *begin = device->first_ns;
+    *end = device->last_ns;
+    for (uint32_t s = 0; s < device->step_count; s++) {
+        if (device->bounds[s] <= t && t < device->bounds[s + 1]) {
+            *begin = device->bounds[s];
+            *end = device->bounds[s + 1];
+        }
+    }
 }
 
 /* More or larger kernels, or the same ones taking longer? Compared with the median member. */
 static bool work_judge(const ledger_run *run, const weir_instance *i, uint32_t late,
-                       uint32_t typical, const int64_t *begin, const int64_t *end,
-                       late_cause *cause)
+                       uint32_t typical, const int64_t *arrival, late_cause *cause)
 {
-    kernel_sum *a = NULL, *b = NULL;
-    uint32_t n = 0, m = 0;
-    bool ok = kernels_of(run, member_of(run, i, late)->device, begin[late], end[late], &a, &n) &&
-              kernels_of(run, member_of(run, i, typical)->device, begin[typical], end[typical], &b,
-                         &m);
-    int64_t x = 0, y = 0;
-    for (uint32_t k = 0; ok && k < n; k++) {
-        x += a[k].ns;
-    }
-    for (uint32_t k = 0; ok && k < m; k++) {
-        y += b[k].ns;
+    kernel_sum *sums[2] = {NULL, NULL};
+    uint32_t counts[2] = {0, 0};
+    const uint32_t members[2] = {late, typical};
+    bool ok = true;
+    for (int k = 0; ok && k < 2; k++) {
+        weir_device_id d = member_of(run, i, members[k])->device;
+        int64_t begin, end;
+        step_around(&run->device[d], arrival[members[k]], &begin, &end);
+        ok = kernels_of(run, d, begin, end, &sums[k], &counts[k]);
     }
     if (ok) {
-        int64_t same = same_kernels_excess(a, n, b, m);
-        cause->reason = 2 * same > x - y ? WEIR_REASON_SLOW_DEVICE : WEIR_REASON_MORE_WORK;
-        cause->factor = y > 0 ? (double)x / (double)y : 1;
+        work_difference d = work_compare(sums[0], counts[0], sums[1], counts[1]);
+        cause->reason = d.same_ns > d.more_ns ? WEIR_REASON_SLOW_DEVICE : WEIR_REASON_MORE_WORK;
+        cause->factor = d.b_ns > 0 ? (double)d.a_ns / (double)d.b_ns : 1;
     }
-    free(a);
-    free(b);
+    free(sums[0]);
+    free(sums[1]);
     return ok;
 }
 
@@ -191,35 +254,15 @@ static weir_cause largest_host_cause(const weir_causes *causes)
     return best;
 }
 
-/* The instance in which the device waited longest for others between two moments. */
-static uint32_t longest_wait(const ledger_device *device, int64_t begin, int64_t end)
-{
-    uint32_t best = WEIR_NONE;
-    int64_t most = 0;
-    for (uint32_t i = ledger_line_at(device, begin);
-         i < device->line_count && device->lines[i].begin_ns < end; i++) {
-        const weir_line *line = &device->lines[i];
-        int64_t from = line->begin_ns > begin ? line->begin_ns : begin;
-        int64_t to = line->end_ns < end ? line->end_ns : end;
-        bool waits = line->cause == WEIR_CAUSE_DEPENDENCY_STRAGGLER ||
-                     line->cause == WEIR_CAUSE_DEPENDENCY_BUBBLE;
-        if (waits && to - from > most) {
-            most = to - from;
-            best = line->instance;
-        }
-    }
-    return best;
-}
-
 weir_code late_explain(const ledger_run *run, const weir_instance *instance, uint32_t late,
                        const int64_t *begin, const int64_t *end, late_cause *cause, weir_err *err)
 {
-    enum { WAIT, LINK, HOST, WORK, PARTS };
+    enum { WAIT, LINK, HOST, WORK, UNSPLIT, PARTS };
     uint32_t n = instance->member_count, others = 0;
     int64_t *values[PARTS], own[PARTS], excess[PARTS];
     int64_t *memory = malloc(PARTS * (n + (size_t)1) * sizeof *memory);
     int64_t *work_by_member = malloc((n + (size_t)1) * sizeof *work_by_member);
-    *cause = (late_cause){.reason = WEIR_REASON_UNKNOWN, .factor = 1, .waited_instance = WEIR_NONE};
+    *cause = (late_cause){.reason = WEIR_REASON_UNKNOWN, .factor = 1};
     if (!memory || !work_by_member) {
         free(memory);
         free(work_by_member);
@@ -232,7 +275,8 @@ weir_code late_explain(const ledger_run *run, const weir_instance *instance, uin
     for (uint32_t k = 0; k < n; k++) {
         const ledger_device *device = &run->device[member_of(run, instance, k)->device];
         late_parts parts = parts_between(device, begin[k], end[k], k == late ? &causes : NULL);
-        const int64_t all[PARTS] = {parts.wait_ns, parts.link_ns, parts.host_ns, parts.work_ns};
+        const int64_t all[PARTS] = {parts.wait_ns, parts.link_ns, parts.host_ns, parts.work_ns,
+                                      parts.unsplit_ns};
         work_by_member[k] = parts.work_ns;
         for (int p = 0; p < PARTS; p++) {
             if (k == late) {
@@ -252,8 +296,8 @@ weir_code late_explain(const ledger_run *run, const weir_instance *instance, uin
     bool ok = true;
     if (excess[best] > 0 && best == WAIT) {
         cause->by_waiting = true;
-        cause->waited_instance = longest_wait(
-            &run->device[member_of(run, instance, late)->device], begin[late], end[late]);
+    } else if (excess[best] > 0 && best == UNSPLIT) {
+        cause->reason = WEIR_REASON_ABSENT; /* waiting for whom nobody saw, or a transfer */
     } else if (excess[best] > 0 && best == LINK) {
         cause->reason = WEIR_REASON_SLOW_LINK;
     } else if (excess[best] > 0 && best == HOST) {
@@ -264,7 +308,7 @@ weir_code late_explain(const ledger_run *run, const weir_instance *instance, uin
         for (uint32_t k = 0; k < n && typical == late; k++) {
             typical = k != late && work_by_member[k] == typical_work ? k : late;
         }
-        ok = typical == late || work_judge(run, instance, late, typical, begin, end, cause);
+        ok = typical == late || work_judge(run, instance, late, typical, end, cause);
     }
     free(memory);
     free(work_by_member);

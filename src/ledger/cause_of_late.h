@@ -6,13 +6,12 @@
 
 /* What a device did between the previous matched collective of the group and an arrival. */
 typedef struct {
-    int64_t wait_ns, link_ns, host_ns, work_ns;
+    int64_t wait_ns, link_ns, host_ns, work_ns, unsplit_ns;
 } late_parts;
 
 typedef struct {
     weir_reason reason;
     bool by_waiting;         /* it waited itself: the chain goes on */
-    uint32_t waited_instance; /* of by_waiting: the one that it waited in longest */
     weir_cause host_cause;   /* of late_host */
     double factor;           /* of more_work, slow_device */
 } late_cause;

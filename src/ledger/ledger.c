@@ -16,7 +16,7 @@ static void run_clear(ledger_run *run)
     free(run->device);
     free(run->steps);
     free(run->split);
-    free(run->typical_ns);
+    free(run->last_is_seen);
     free(run->parent);
     free(run->host_activity);
     free(run->orphans);

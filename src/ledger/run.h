@@ -53,7 +53,7 @@ typedef struct {
     bool has_markers;
     ledger_device *device;   /* device_count */
     member_split *split;     /* by member of the match */
-    int64_t *typical_ns;     /* by instance: median transfer time of its like */
+    bool *last_is_seen;      /* by instance: who arrived last is among the members seen */
     weir_span_id *parent;    /* by host span (id - device_count of spans): enclosing span */
     uint8_t *host_activity;  /* by name id: weir_host_activity of such a host span */
     weir_span_id *orphans;   /* graph launches without a kernel in the trace, by rank, by start */

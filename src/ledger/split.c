@@ -27,17 +27,24 @@ static int64_t transfer_of(const weir_instance *i)
     return ns > 0 ? ns : 0;
 }
 
-/* Shortest and median transfer of the instances order[0 .. n-1], which are alike. Complete ones
+typedef struct {
+    int64_t shortest, median, longest;
+    bool complete; /* they are of complete instances */
+} like_times;
+
+/* Transfer times of the instances order[0 .. n-1], which are alike. Complete ones
  * tell; where there are none, all do. */
 static bool like_measure(const weir_instance *instances, const uint32_t *order, uint32_t n,
-                         int64_t *shortest, int64_t *median)
+                         like_times *like)
 {
     weir_sort_pair *times = malloc((n + (size_t)1) * sizeof *times);
     if (!times) {
         return false;
     }
     uint32_t used = 0;
+    like->complete = false;
     for (int all = 0; all < 2 && used == 0; all++) {
+        like->complete = all == 0;
         for (uint32_t k = 0; k < n; k++) {
             const weir_instance *i = &instances[order[k]];
             if (all || (i->complete && i->split)) {
@@ -46,22 +53,23 @@ static bool like_measure(const weir_instance *instances, const uint32_t *order, 
         }
     }
     bool ok = weir_sort_pairs(times, used);
-    *shortest = ok && used ? (int64_t)times[0].key : 0;
-    *median = ok && used ? (int64_t)times[(used - 1) / 2].key : 0;
+    like->shortest = ok && used ? (int64_t)times[0].key : 0;
+    like->median = ok && used ? (int64_t)times[(used - 1) / 2].key : 0;
+    like->longest = ok && used ? (int64_t)times[used - 1].key : 0;
     free(times);
     return ok;
 }
 
-static void member_divide(ledger_run *run, const weir_instance *i, uint32_t row, int64_t shortest,
-                          int64_t median)
+static void member_divide(ledger_run *run, const weir_instance *i, uint32_t row,
+                          const like_times *like)
 {
     const weir_member *member = &run->in->match->members[row];
     int64_t start = run->spans.start_ns[member->span], end = ledger_end(run, member->span);
     int64_t arrived = weir_match_to_local(run->in->match, run->devices[member->device].rank,
                                           i->last_arrival_ns);
     arrived = !i->split || arrived < start ? start : arrived > end ? end : arrived;
-    int64_t unsplit = i->complete && i->split ? end : arrived + shortest;
-    run->split[row] = (member_split){arrived, unsplit > end ? end : unsplit, median};
+    int64_t unsplit = i->complete && i->split ? end : arrived + like->shortest;
+    run->split[row] = (member_split){arrived, unsplit > end ? end : unsplit, like->median};
 }
 
 weir_code ledger_split(ledger_run *run, weir_err *err)
@@ -70,8 +78,8 @@ weir_code ledger_split(ledger_run *run, weir_err *err)
     uint32_t n = m->instance_count;
     uint32_t *order = malloc((n + (size_t)1) * sizeof *order);
     run->split = calloc(m->member_count + (size_t)1, sizeof *run->split);
-    run->typical_ns = calloc(n + (size_t)1, sizeof *run->typical_ns);
-    bool ok = order && run->split && run->typical_ns;
+    run->last_is_seen = calloc(n + (size_t)1, sizeof *run->last_is_seen);
+    bool ok = order && run->split && run->last_is_seen;
     for (uint32_t i = 0; ok && i < n; i++) {
         order[i] = i;
     }
@@ -81,13 +89,15 @@ weir_code ledger_split(ledger_run *run, weir_err *err)
         while (b < n && like_compare(&order[a], &order[b], m->instances) == 0) {
             b++;
         }
-        int64_t shortest, median;
-        ok = like_measure(m->instances, order + a, b - a, &shortest, &median);
+        like_times like;
+        ok = like_measure(m->instances, order + a, b - a, &like);
         for (uint32_t k = a; ok && k < b; k++) {
             const weir_instance *i = &m->instances[order[k]];
-            run->typical_ns[order[k]] = median;
+            /* It ended as soon after its last seen member as complete ones do: none was later. */
+            run->last_is_seen[order[k]] =
+                i->split && (i->complete || (like.complete && transfer_of(i) <= like.longest));
             for (uint32_t row = i->first_member; row < i->first_member + i->member_count; row++) {
-                member_divide(run, i, row, shortest, median);
+                member_divide(run, i, row, &like);
             }
         }
         a = b;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Candidates are weighed on so many entries of each list, the best is then fitted on all. */
-enum { WEIGHED_ENTRIES = 4096, SHIFTED_LISTS = 4 };
+enum { WEIGHED_ENTRIES = 1024, SHIFTED_LISTS = 4 };
 
 /* Clocks that are set by NTP agree this well: the captures are then aligned as they are. */
 static const int64_t SET_CLOCKS_NS = 5000000;

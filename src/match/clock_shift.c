@@ -16,6 +16,9 @@ enum {
     JUDGED = 512,
 };
 
+/* Shifts with less than this of the best one's evidence are not weighed with other channels. */
+static const double WORTH_WEIGHING = 0.3;
+
 /* Gaps between the same two collectives differ by the noise of four ends and by drift. */
 static int64_t gap_tolerance(int64_t gap_ns)
 {
@@ -250,6 +253,10 @@ bool clock_shift_find(const align_list *a, const align_list *b, clock_fit *fits,
         judge_blindly(s);
     }
     choose(s, chance_ns);
+    while (s->best_count > 1 &&
+           s->best[s->best_count - 1].evidence < WORTH_WEIGHING * s->best[0].evidence) {
+        s->best_count--;
+    }
     *count = done ? s->best_count : 0;
     for (uint32_t i = 0; i < *count; i++) {
         fits[i] = s->best[i].fit;

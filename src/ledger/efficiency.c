@@ -12,12 +12,22 @@ typedef struct {
     int64_t math_ns, known_ns;
 } usage;
 
+static bool same_accelerator(const ledger_run *run, weir_device_id a, weir_device_id b)
+{
+    const weir_rank *x = &run->ranks[run->devices[a].rank], *y = &run->ranks[run->devices[b].rank];
+    return x->device_name == y->device_name && x->sm_count == y->sm_count &&
+           x->device_memory_bytes == y->device_memory_bytes;
+}
+
 static bool usage_sum(const ledger_run *run, usage *u)
 {
     const weir_span_classes *classes = run->in->classes;
+    double peak = 0;
     for (uint32_t d = 0; d < run->device_count; d++) {
         const ledger_device *device = &run->device[d];
-        double peak = weir_classify_peak_flops(run->in->timeline, run->devices[d].rank);
+        if (d == 0 || !same_accelerator(run, d - 1, d)) {
+            peak = weir_classify_peak_flops(run->in->timeline, run->devices[d].rank);
+        }
         if (peak <= 0) {
             return false;
         }

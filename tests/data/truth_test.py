@@ -113,7 +113,10 @@ class Truth(unittest.TestCase):
         """
         expect = truth["expect"]
         origins = expect["origin"] if isinstance(expect["origin"], list) else [expect["origin"]]
-        rows = [r for r in result["stragglers"] if r["waited_for_ns"] > 0]
+        # Bubbles of a pipeline's schedule are nobody's fault: they are not what is looked for.
+        straggler = expect["wait"] == "dependency.straggler"
+        rows = [r for r in result["stragglers"]
+                if r["waited_for_ns"] > 0 and not (straggler and r["axis"] == "pipeline")]
         self.assertTrue(rows, "somebody is waited for")
         total = sum(r["waited_for_ns"] for r in rows)
         known = sum(r["waited_for_ns"] for r in rows if absent or r["rank"] is not None)

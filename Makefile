@@ -5,11 +5,11 @@ PREFIX ?= /usr/local
 .PHONY: build demo test bench format lint install clean
 
 build:
-	@scripts/build release
+	@scripts/build release weir_cli
 
 demo:
 	@scripts/bootstrap build
-	@scripts/build release
+	@scripts/build release weir_cli
 	@scripts/demo
 
 test:
@@ -27,7 +27,8 @@ lint:
 	@scripts/bootstrap lint
 	@scripts/lint
 
-install: build
+install:
+	@scripts/build release weir_cli weir_library documents
 	@cmake --install build/release --prefix $(PREFIX)
 
 clean:

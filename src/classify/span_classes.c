@@ -15,6 +15,7 @@ enum {
     /* Experts for each one that a token goes to: DeepSeek-V3 256 / 8, gpt-oss-120b 128 / 4; the
      * widest of the common ones, so that rows are rather counted too few. */
     EXPERTS_A_CHOICE = 32,
+    MEMO_ROWS = 1024, /* a power of two */
 };
 
 typedef struct {
@@ -32,8 +33,17 @@ typedef struct {
     uint32_t *hint_of;       /* by name: 1 + row of hints, 0 = not read yet */
     kernel_name_hint *hints; /* of the names that are GEMMs, convolutions, attention */
     uint32_t hint_count;
+    struct cost_memo *memo;  /* MEMO_ROWS of them; a trace repeats few shapes */
     weir_span_classes *out;
 } context;
+
+/* The cost of an operation with these shapes, as read before. */
+struct cost_memo {
+    weir_name_id name;
+    uint32_t detail; /* 0 = free row */
+    bool counted;
+    op_cost cost;
+};
 
 /* What was found out about one span. */
 typedef struct {
@@ -111,6 +121,7 @@ static weir_code set_up(context *c, weir_err *err)
     c->accelerators = calloc((size_t)rank_count + 1, sizeof *c->accelerators);
     c->ops = op_index_new(c->t);
     c->steps = step_index_new(c->t);
+    c->memo = calloc(MEMO_ROWS, sizeof *c->memo);
     *out = (weir_span_classes){.cls = calloc((size_t)n + 1, 1),
                                .cause = calloc((size_t)n + 1, 1),
                                .evidence = calloc((size_t)n + 1, 1),
@@ -119,7 +130,7 @@ static weir_code set_up(context *c, weir_err *err)
     if (shapes) {
         out->flop = calloc((size_t)n + 1, sizeof *out->flop);
     }
-    if (!c->accelerators || !c->ops || !c->steps || !out->cls || !out->cause || !out->evidence ||
+    if (!c->accelerators || !c->ops || !c->steps || !c->memo || !out->cls || !out->cause || !out->evidence ||
         (shapes && !out->flop)) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to classify %u spans", n);
     }
@@ -137,6 +148,7 @@ static void tear_down(context *c)
     free(c->accelerators);
     free(c->hint_of);
     free(c->hints);
+    free(c->memo);
 }
 
 /* --- evidence, the best first ------------------------------------------------------------------
@@ -165,10 +177,20 @@ static bool cost_of(const context *c, weir_span_id s, op_cost *cost, uint32_t *s
     const weir_name_class *name = &c->names->names[c->spans.name[s]];
     weir_rank_id rank = c->lanes[c->spans.lane[s]].rank;
     weir_span_id op = op_index_find(c->ops, rank, c->spans.external[s], slot);
-    return op != WEIR_NONE &&
-           op_cost_read(weir_timeline_name(c->t, c->spans.name[op]),
-                        weir_timeline_name(c->t, c->spans.detail[op]), cost) &&
-           fits(name, cost->kind);
+    if (op == WEIR_NONE) {
+        return false;
+    }
+    weir_name_id op_name = c->spans.name[op];
+    uint32_t detail = c->spans.detail[op];
+    struct cost_memo *memo = &c->memo[(detail * 31 + op_name) & (MEMO_ROWS - 1)];
+    if (memo->detail != detail || memo->name != op_name) {
+        memo->name = op_name;
+        memo->detail = detail;
+        memo->counted = op_cost_read(weir_timeline_name(c->t, op_name),
+                                     weir_timeline_name(c->t, detail), &memo->cost);
+    }
+    *cost = memo->cost;
+    return memo->counted && fits(name, cost->kind);
 }
 
 /* Types of the operation, refined by the kernel: fp32 inputs may be multiplied as tf32. */

@@ -4,6 +4,9 @@
 #include "cli/output.h"
 
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static int print_version(void)
 {
@@ -28,6 +31,11 @@ static int refuse_command(const char *name)
 
 int main(int argc, char **argv)
 {
+#ifdef __GLIBC__
+    /* Blocks of a trace go back to the system when they are freed; by default glibc would keep them
+     * after the first (its threshold moves): 146 -> 117 MB for 4 million events. */
+    mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+#endif
     if (argc < 2) {
         weir_text out = {0};
         document_overview(&out);

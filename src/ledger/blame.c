@@ -284,6 +284,7 @@ static weir_code rows_publish(blame *b, const row *rows, uint32_t n, weir_err *e
                       rows[i].reason == WEIR_REASON_MORE_WORK;
         r->stragglers[i] = (weir_straggler_row){
             .rank = rank_number(run, rows[i].blamed),
+            .device = rows[i].blamed == WEIR_NONE ? -1 : run->devices[rows[i].blamed].number,
             .node = rows[i].blamed == WEIR_NONE
                         ? ""
                         : ledger_node_name(run, run->devices[rows[i].blamed].rank),

@@ -107,13 +107,33 @@ static void notes_add(const ledger_run *run)
     }
 }
 
-static void clock_describe(const ledger_run *run)
+static weir_code clock_describe(const ledger_run *run, weir_err *err)
 {
     const weir_match *m = run->in->match;
+    weir_result *r = run->result;
+    r->clock.nodes = weir_arena_alloc(r->arena, m->clock_count + (size_t)1, sizeof *r->clock.nodes);
+    if (!r->clock.nodes) {
+        return LEDGER_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; i < m->clock_count; i++) {
+        const weir_clock *clock = &m->clocks[i];
+        const char *node =
+            weir_result_copy(r, weir_timeline_name(run->in->timeline, clock->node));
+        r->clock.nodes[i] = (struct weir_clock_row){
+            .node = node ? node : "",
+            .linked = clock->linked,
+            .offset_ns = clock->offset_ns,
+            .drift = clock->drift,
+            .drift_origin_ns =
+                clock->drift_origin_ns + weir_timeline_origin_ns(run->in->timeline),
+        };
+    }
+    r->clock.node_count = m->clock_count;
     run->result->clock.aligned = m->aligned;
     run->result->clock.hosts = m->clock_count;
     run->result->clock.max_offset_ns = m->max_offset_ns;
     run->result->clock.residual_ns = m->residual_ns;
+    return WEIR_OK;
 }
 
 static weir_code lines_publish(ledger_run *run, weir_lines *lines, weir_err *err)
@@ -165,7 +185,9 @@ static weir_code run_all(ledger_run *run, weir_lines *lines, weir_err *err)
     }
     weir_code code = run->options->kernels ? ledger_kernels(run, err) : WEIR_OK;
     if (code == WEIR_OK) {
-        clock_describe(run);
+        code = clock_describe(run, err);
+    }
+    if (code == WEIR_OK) {
         notes_add(run);
         code = weir_verdict_compose(run->result, err);
     }

@@ -108,6 +108,18 @@ static weir_code devices_sum(ledger_run *run, weir_err *err)
     return WEIR_OK;
 }
 
+static void step_extend(const ledger_run *run, weir_device_id d, uint32_t s, weir_step_row *row)
+{
+    weir_rank_id rank = run->devices[d].rank;
+    int64_t origin = weir_timeline_origin_ns(run->in->timeline);
+    const int64_t *bounds = run->device[d].bounds;
+    int64_t begin = origin + weir_match_to_aligned(run->in->match, rank, bounds[s]);
+    int64_t end = origin + weir_match_to_aligned(run->in->match, rank, bounds[s + 1]);
+    bool first = row->begin_ns == 0 && row->end_ns == 0;
+    row->begin_ns = first || begin < row->begin_ns ? begin : row->begin_ns;
+    row->end_ns = first || end > row->end_ns ? end : row->end_ns;
+}
+
 static weir_code steps_sum(ledger_run *run, weir_err *err)
 {
     weir_result *r = run->result;
@@ -123,6 +135,7 @@ static weir_code steps_sum(ledger_run *run, weir_err *err)
         r->steps[s].index = run->steps[s];
         for (uint32_t d = 0; d < run->device_count; d++) {
             if (s < run->device[d].step_count) {
+                step_extend(run, d, s, &r->steps[s]);
                 account_add(&r->steps[s].account, &run->device[d].steps[s].causes,
                             &run->device[d].steps[s].hidden, run->devices[d].multiplicity);
             }

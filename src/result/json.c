@@ -78,12 +78,26 @@ static void put_verdict(weir_json_writer *w, const weir_result *result)
 static void put_clock(weir_json_writer *w, const weir_result *result)
 {
     weir_json_key(w, "clock");
-    weir_json_open_object(w, WEIR_JSON_INLINE);
+    weir_json_open_object(w, WEIR_JSON_LINES);
     weir_json_key(w, "aligned");
     weir_json_bool(w, result->clock.aligned);
     json_put_int(w, "hosts", result->clock.hosts);
     json_put_int(w, "max_offset_ns", result->clock.max_offset_ns);
     json_put_int(w, "residual_ns", result->clock.residual_ns);
+    weir_json_key(w, "nodes");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < result->clock.node_count; i++) {
+        const struct weir_clock_row *row = &result->clock.nodes[i];
+        weir_json_open_object(w, WEIR_JSON_INLINE);
+        json_put_text(w, "node", row->node);
+        weir_json_key(w, "linked");
+        weir_json_bool(w, row->linked);
+        json_put_int(w, "offset_ns", row->offset_ns);
+        json_put_known(w, "drift", row->drift, true);
+        json_put_int(w, "drift_origin_ns", row->drift_origin_ns);
+        weir_json_close(w);
+    }
+    weir_json_close(w);
     weir_json_close(w);
 }
 

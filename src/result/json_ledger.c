@@ -170,6 +170,8 @@ void json_steps(weir_json_writer *w, const weir_result *result)
         const weir_step_row *row = &result->steps[i];
         weir_json_open_object(w, WEIR_JSON_INLINE);
         json_put_int(w, "index", row->index);
+        json_put_int(w, "begin_ns", row->begin_ns);
+        json_put_int(w, "end_ns", row->end_ns);
         json_put_int(w, "wall_ns", row->account.wall_ns);
         json_waits(w, &row->account.waits);
         json_causes(w, &row->account.causes);

@@ -54,6 +54,7 @@ void json_stragglers(weir_json_writer *w, const weir_result *result)
         const weir_straggler_row *row = &result->stragglers[i];
         weir_json_open_object(w, WEIR_JSON_INLINE);
         json_put_rank(w, "rank", row->rank);
+        json_put_rank(w, "device", row->device);
         json_put_text(w, "node", row->node);
         json_put_text(w, "axis", row->axis);
         json_put_rank(w, "origin_rank", row->origin_rank);

@@ -75,6 +75,7 @@ typedef struct {
 
 typedef struct {
     int64_t index; /* number of the step marker */
+    int64_t begin_ns, end_ns; /* aligned, Unix ns: first begin and last end over the devices */
     weir_account account; /* over all devices */
 } weir_step_row;
 
@@ -86,6 +87,7 @@ typedef struct { /* --by node */
 
 typedef struct {
     int32_t rank; /* -1 = absent, JSON null */
+    int32_t device; /* number as the profiler wrote it; -1 = absent */
     const char *node;
     const char *axis;
     int32_t origin_rank; /* -1 = unknown, JSON null */
@@ -192,6 +194,14 @@ typedef struct {
         bool aligned;
         uint32_t hosts;
         int64_t max_offset_ns, residual_ns;
+        struct weir_clock_row {
+            const char *node;
+            bool linked;         /* to the clock of the first host */
+            int64_t offset_ns;   /* added to its moments, at drift_origin_ns */
+            double drift;        /* ns per ns */
+            int64_t drift_origin_ns; /* Unix ns, of the host's own clock */
+        } *nodes;
+        uint32_t node_count;
     } clock;
     double classes[5]; /* share of device busy time by weir_evidence: counted .. unknown */
     weir_kernel_row *kernels; /* most time first; filled only on request */

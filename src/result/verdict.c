@@ -229,7 +229,7 @@ static void say_dependency(weir_result *result, weir_text *text)
     int64_t straggler = result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER];
     int64_t bubble = result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_BUBBLE];
     int64_t idle = idle_ns(&result->total);
-    if (straggler >= bubble && straggler >= idle) {
+    if ((straggler >= bubble && straggler >= idle) || verdict_has_culprit(result)) {
         set_cause(result, WEIR_CAUSE_DEPENDENCY_STRAGGLER);
         verdict_say_straggler(result, text);
     } else if (bubble >= idle) {
@@ -270,11 +270,30 @@ static void say_known(weir_result *result, weir_text *text, weir_wait wait)
     }
 }
 
+/* The largest wait, unless it is work and one rank makes the others wait, or the ranks wait more for
+ * the network and for one another than they work. */
+static weir_wait worst_wait(const weir_result *result)
+{
+    weir_wait wait = largest_wait(result, WEIR_WAIT_COUNT);
+    if (wait != WEIR_WAIT_COMPUTE && wait != WEIR_WAIT_CACHE) {
+        return wait;
+    }
+    int64_t link = result->total.waits.ns[WEIR_WAIT_COMMUNICATION];
+    int64_t idle = result->total.waits.ns[WEIR_WAIT_DEPENDENCY];
+    if (verdict_has_culprit(result)) {
+        return WEIR_WAIT_DEPENDENCY;
+    }
+    if (link + idle > known_wait_ns(result, wait)) {
+        return idle >= link ? WEIR_WAIT_DEPENDENCY : WEIR_WAIT_COMMUNICATION;
+    }
+    return wait;
+}
+
 /* What is known is worth more than what is not: only where the unknown is at least twice the
  * largest wait there is nothing better to say. */
 static void say(weir_result *result, weir_text *text)
 {
-    weir_wait wait = largest_wait(result, WEIR_WAIT_COUNT);
+    weir_wait wait = worst_wait(result);
     int64_t known = known_wait_ns(result, wait);
     int64_t unknown = result->total.causes.ns[WEIR_CAUSE_COMPUTE_UNKNOWN];
     if (result->total.wall_ns <= 0) {

@@ -186,9 +186,10 @@ static void blame(weir_result *result, const culprit *c)
     const weir_device_row *device = device_of_rank(result, c->rank);
     result->verdict.blames = true;
     result->verdict.rank = c->rank;
-    result->verdict.device = device != NULL ? device->device : -1;
+    bool own = c->row->rank == c->rank;
+    result->verdict.device = own ? c->row->device : device != NULL ? device->device : -1;
     result->verdict.node = device != NULL ? device->node : c->row->node;
-    result->verdict.reason = c->row->rank == c->rank ? c->row->reason : WEIR_REASON_UNKNOWN;
+    result->verdict.reason = own ? c->row->reason : WEIR_REASON_UNKNOWN;
 }
 
 static void say_culprit(weir_result *result, weir_text *text, const culprit *c)
@@ -231,6 +232,14 @@ static void add_missing(weir_text *text, const weir_result *result)
     } else {
         weir_text_add(text, WEIR_STR("not all their members were recorded"));
     }
+}
+
+bool verdict_has_culprit(const weir_result *result)
+{
+    int64_t waited = result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER];
+    culprit c = main_culprit(result);
+    int64_t tenth = result->total.wall_ns / 10;
+    return c.row != NULL && c.rank >= 0 && c.ns >= waited / 2 && c.ns >= tenth && waited >= tenth;
 }
 
 void verdict_say_straggler(weir_result *result, weir_text *text)

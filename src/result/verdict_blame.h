@@ -7,6 +7,9 @@
 #include "base/text.h"
 #include "result/result.h"
 
+/* One rank is the origin of most of the waiting in collectives, and that is worth a tenth of the
+ * time: said even where computing takes more, since it can be acted on. */
+bool verdict_has_culprit(const weir_result *result);
 void verdict_say_straggler(weir_result *result, weir_text *text);
 void verdict_say_bubble(const weir_result *result, weir_text *text);
 void verdict_say_unsplit(const weir_result *result, weir_text *text);

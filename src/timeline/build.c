@@ -54,9 +54,12 @@ void weir_timeline_free(weir_timeline *t)
 weir_code timeline_failed(const weir_timeline *t, weir_code code, weir_err *err)
 {
     if (code == WEIR_ERR_LIMIT) {
+        uint64_t max = weir_budget_max(t->budget);
+        bool large = max >= UINT64_C(10) << 20;
         return weir_err_set(err, code,
-                            "the trace needs more memory than --max-memory allows (%llu MiB)",
-                            (unsigned long long)(weir_budget_max(t->budget) >> 20));
+                            "the trace needs more memory than --max-memory allows (%llu %s)",
+                            (unsigned long long)(large ? max >> 20 : max >> 10),
+                            large ? "MiB" : "KiB");
     }
     return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory while the trace was read");
 }

@@ -122,7 +122,7 @@ static void has_a_table_of_nodes_and_one_of_steps(void **state)
 {
     weir_result *r = sample_sleeper();
     weir_node_row node = {"a,b", 4, r->total};
-    weir_step_row step = {7, r->total};
+    weir_step_row step = {7, 0, 0, r->total};
     (void)state;
     r->nodes = &node;
     r->steps = &step;

@@ -172,7 +172,7 @@ static void lists_nodes_steps_and_collectives(void **state)
 {
     weir_result *r = sample_sleeper();
     weir_node_row node = {"ip-172-31-5-7", 4, r->total};
-    weir_step_row step = {7, r->total};
+    weir_step_row step = {7, 0, 0, r->total};
     (void)state;
     r->nodes = &node;
     r->steps = &step;

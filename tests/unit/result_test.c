@@ -129,7 +129,7 @@ static void writes_the_sleeper_as_the_contract_says(void **state)
                       "\"cache.activations\": 100000000}");
     assert_has(&text, "{\"cause\": \"communication.all_to_all\", \"tier\": \"in_node\", "
                       "\"part\": null, \"ns\": 148000000}");
-    assert_has(&text, "{\"rank\": 2, \"node\": \"ip-172-31-5-7\", \"axis\": \"world\", "
+    assert_has(&text, "{\"rank\": 2, \"device\": 0, \"node\": \"ip-172-31-5-7\", \"axis\": \"world\", "
                       "\"origin_rank\": 2, \"waited_for_ns\": 8970000000, \"reason\": "
                       "\"late_host\", \"factor\": 1, \"host_cause\": \"dependency.host\", "
                       "\"instances\": 12}");
@@ -170,12 +170,12 @@ static void counts_only_what_is_lost_as_dropped(void **state)
                        WEIR_STR(""));
     }
     weir_diags_add(&r->diags, "clamped", false, WEIR_STR("a.json"), 1, 1, WEIR_STR(""));
-    r->stragglers[0].rank = -1;
+    r->stragglers[0].rank = r->stragglers[0].device = -1;
     r->stragglers[0].has_host_cause = false;
     weir_text text = json_of(r);
     assert_has(&text, "\"events\": 3,");
     assert_has(&text, "{\"kind\": \"unescaped-quote\", \"count\": 3, \"first\": \"a.json:123:45");
-    assert_has(&text, "{\"rank\": null, \"node\"");
+    assert_has(&text, "{\"rank\": null, \"device\": null, \"node\"");
     assert_has(&text, "\"host_cause\": null");
     weir_text_clear(&text);
     weir_result_free(r);

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define WEIR_API __attribute__((visibility("default")))
+#define WEIR_API               __attribute__((visibility("default")))
 #define WEIR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
 #define WEIR_API
@@ -37,10 +37,10 @@ typedef enum {
  * set stays: later ones are ignored, so that the cause is reported and not its consequences. */
 typedef struct {
     weir_code code;
-    uint64_t offset;  /* byte in the (decompressed) input, 0 where it has no meaning */
-    uint32_t line;    /* 1-based, 0 = unknown */
-    uint32_t column;  /* 1-based, in bytes, 0 = unknown */
-    char text[512];   /* one sentence that names the input; NUL-terminated UTF-8 */
+    uint64_t offset; /* byte in the (decompressed) input, 0 where it has no meaning */
+    uint32_t line;   /* 1-based, 0 = unknown */
+    uint32_t column; /* 1-based, in bytes, 0 = unknown */
+    char text[512];  /* one sentence that names the input; NUL-terminated UTF-8 */
 } weir_err;
 
 /* Sets err (which may be NULL) unless it is set already; returns code. */

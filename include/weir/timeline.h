@@ -42,30 +42,30 @@ typedef enum {
     WEIR_SPAN_PYTHON,     /* host: python_function, only on request */
 } weir_span_kind;
 
-enum { /* bits of weir_spans.flags */
-    WEIR_SPAN_GRAPH = 1,     /* device: belongs to a CUDA/HIP graph replay */
-    WEIR_SPAN_OPEN = 2,      /* host: had not finished when the capture ended */
-    WEIR_SPAN_CLAMPED = 4,   /* its duration was repaired; counted in the diagnostics */
+enum {                        /* bits of weir_spans.flags */
+       WEIR_SPAN_GRAPH = 1,   /* device: belongs to a CUDA/HIP graph replay */
+       WEIR_SPAN_OPEN = 2,    /* host: had not finished when the capture ended */
+       WEIR_SPAN_CLAMPED = 4, /* its duration was repaired; counted in the diagnostics */
 };
 
 typedef struct {
-    int32_t number;       /* global rank, or the number given to it (numbered = true) */
-    uint32_t world_size;  /* 0 = unknown */
-    weir_name_id node;    /* host name; ranks of one node share a clock */
-    weir_name_id file;    /* the path it was read from */
-    weir_name_id device_name; /* deviceProperties name, "" = unknown */
-    uint32_t sm_count;    /* of the device; 0 = unknown */
+    int32_t number;               /* global rank, or the number given to it (numbered = true) */
+    uint32_t world_size;          /* 0 = unknown */
+    weir_name_id node;            /* host name; ranks of one node share a clock */
+    weir_name_id file;            /* the path it was read from */
+    weir_name_id device_name;     /* deviceProperties name, "" = unknown */
+    uint32_t sm_count;            /* of the device; 0 = unknown */
     uint64_t device_memory_bytes; /* 0 = unknown */
-    bool numbered;        /* no rank in file or name: numbered by order of files */
-    bool cut;             /* the file ended before its document did */
+    bool numbered;                /* no rank in file or name: numbered by order of files */
+    bool cut;                     /* the file ended before its document did */
 } weir_rank;
 
 typedef struct {
     weir_rank_id rank;
-    int32_t number;       /* device index as the profiler wrote it */
+    int32_t number; /* device index as the profiler wrote it */
     weir_lane_id first_lane;
-    uint32_t lane_count;  /* its streams: lanes first_lane .. first_lane + lane_count - 1 */
-    uint32_t multiplicity;/* ranks alike that this one stands for; 1 in measured runs */
+    uint32_t lane_count;   /* its streams: lanes first_lane .. first_lane + lane_count - 1 */
+    uint32_t multiplicity; /* ranks alike that this one stands for; 1 in measured runs */
 } weir_device;
 
 typedef struct {
@@ -76,34 +76,36 @@ typedef struct {
     int64_t number;        /* stream, or thread id */
     weir_name_id label;    /* thread_name, "" = none */
     weir_span_id first_span;
-    uint32_t span_count;   /* spans first_span .. first_span + span_count - 1, by start */
+    uint32_t span_count; /* spans first_span .. first_span + span_count - 1, by start */
 } weir_lane;
 
 /* Columns of the sealed spans, `count` long; borrowed until the timeline is freed. */
 typedef struct {
     uint32_t count;
-    uint32_t device_count;  /* spans 0 .. device_count-1 are on device lanes */
+    uint32_t device_count; /* spans 0 .. device_count-1 are on device lanes */
     const int64_t *start_ns;
-    const int64_t *dur_ns;  /* >= 0 */
+    const int64_t *dur_ns; /* >= 0 */
     const weir_lane_id *lane;
     const weir_name_id *name;
     const uint32_t *correlation; /* links a device span to its launch, within one rank; 0 = none */
-    const uint32_t *external;    /* links a device or runtime span to its op, within one rank; 0 = none */
-    const uint32_t *detail;      /* see below */
-    const uint8_t *kind;         /* weir_span_kind */
+    const uint32_t
+        *external; /* links a device or runtime span to its op, within one rank; 0 = none */
+    const uint32_t *detail; /* see below */
+    const uint8_t *kind;    /* weir_span_kind */
     const uint8_t *flags;
 } weir_spans;
-/* detail: KERNEL, MEMCPY, MEMSET: row of the shapes table, or, with the bit WEIR_DETAIL_COMM, row of
- * comms. OP: row of comms likewise (record_param_comms), or the name id of "Input Dims\nInput type\nConcrete Inputs" (verbatim JSON text) for
- * operations whose FLOPs can be counted, else 0. WEIR_NONE where there is none. */
+/* detail: KERNEL, MEMCPY, MEMSET: row of the shapes table, or, with the bit WEIR_DETAIL_COMM, row
+ * of comms. OP: row of comms likewise (record_param_comms), or the name id of "Input Dims\nInput
+ * type\nConcrete Inputs" (verbatim JSON text) for operations whose FLOPs can be counted, else 0.
+ * WEIR_NONE where there is none. */
 #define WEIR_DETAIL_COMM 0x80000000u
 
 /* How a kernel was launched; equal rows are stored once. 0 = not recorded. */
 typedef struct {
     uint32_t grid[3], block[3];
-    uint32_t graph_id;   /* CUDA graph */
+    uint32_t graph_id; /* CUDA graph */
     uint32_t registers;
-    uint64_t bytes;      /* of a copy or memset */
+    uint64_t bytes; /* of a copy or memset */
 } weir_shape;
 
 typedef enum {
@@ -125,22 +127,22 @@ typedef enum {
 
 /* What the profiler recorded of one communication span (side table of kernels). */
 typedef struct {
-    weir_comm_kind kind;  /* from "Collective name"; UNKNOWN where not recorded */
-    weir_group_id group;  /* WEIR_NONE = not recorded */
-    int64_t seq;          /* "Seq" of the process group; -1 = not recorded */
+    weir_comm_kind kind;                /* from "Collective name"; UNKNOWN where not recorded */
+    weir_group_id group;                /* WEIR_NONE = not recorded */
+    int64_t seq;                        /* "Seq" of the process group; -1 = not recorded */
     uint64_t in_elements, out_elements; /* of "In/Out msg nelems"; 0 = not recorded */
-    uint32_t element_bytes; /* of dtype; 0 = not recorded */
-    int32_t src_rank, dst_rank; /* of a message, -1 = none */
-    uint32_t shape;       /* row of shapes */
+    uint32_t element_bytes;             /* of dtype; 0 = not recorded */
+    int32_t src_rank, dst_rank;         /* of a message, -1 = none */
+    uint32_t shape;                     /* row of shapes */
 } weir_comm;
 
 /* A process group as the files describe it; equal groups of different files are one row. */
 typedef struct {
-    weir_name_id name;    /* "0", "dp" ... */
+    weir_name_id name;        /* "0", "dp" ... */
     weir_name_id description; /* "default_pg", "TENSOR_MODEL_PARALLEL_GROUP", ... "" = none */
-    uint32_t size;        /* 0 = unknown */
-    uint32_t rank_count;  /* of ranks below; 0 where the list was absent or cut ("...") */
-    const int32_t *ranks; /* ascending global ranks */
+    uint32_t size;            /* 0 = unknown */
+    uint32_t rank_count;      /* of ranks below; 0 where the list was absent or cut ("...") */
+    const int32_t *ranks;     /* ascending global ranks */
 } weir_group;
 
 typedef struct weir_timeline weir_timeline;
@@ -185,7 +187,7 @@ WEIR_API weir_code weir_timeline_add_span(weir_timeline *t, const weir_new_span 
  * `record_correlation` was made has ended. match/ turns these into edges between spans. */
 typedef struct {
     weir_rank_id rank;
-    int64_t device;            /* number of the device */
+    int64_t device; /* number of the device */
     int64_t waiting_stream;
     uint32_t wait_correlation; /* of the runtime call that waits */
     int64_t recorded_stream;
@@ -212,9 +214,11 @@ WEIR_API uint32_t weir_timeline_name_count(const weir_timeline *t);
 WEIR_API int64_t weir_timeline_origin_ns(const weir_timeline *t); /* Unix ns of time 0 */
 
 /* Shorthands over the tables above, for device and OP spans. */
-WEIR_API const weir_comm *weir_timeline_comm_of(const weir_timeline *t, weir_span_id span); /* or NULL */
-WEIR_API const weir_shape *weir_timeline_shape_of(const weir_timeline *t, weir_span_id span); /* or NULL */
-WEIR_API const char *weir_comm_kind_name(weir_comm_kind kind); /* "all_reduce", ... */
+WEIR_API const weir_comm *weir_timeline_comm_of(const weir_timeline *t,
+                                                weir_span_id span); /* or NULL */
+WEIR_API const weir_shape *weir_timeline_shape_of(const weir_timeline *t,
+                                                  weir_span_id span); /* or NULL */
+WEIR_API const char *weir_comm_kind_name(weir_comm_kind kind);        /* "all_reduce", ... */
 
 #ifdef __cplusplus
 }

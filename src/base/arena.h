@@ -8,7 +8,7 @@
 
 typedef struct weir_arena weir_arena;
 
-weir_arena *weir_arena_new(void);       /* NULL: no memory */
+weir_arena *weir_arena_new(void);        /* NULL: no memory */
 void weir_arena_free(weir_arena *arena); /* NULL is fine */
 /* Zeroed memory, or NULL. count * size may not overflow: checked. */
 void *weir_arena_alloc(weir_arena *arena, size_t count, size_t size);

@@ -105,7 +105,8 @@ static bool is_shown(const unsigned char *p, uint32_t length)
         return !(p[0] == 0xc2 && p[1] < 0xa0);
     }
     if (length == 3 && p[0] == 0xe2) {
-        return !(p[1] == 0x80 && (p[2] == 0xa8 || p[2] == 0xa9 || (p[2] >= 0xaa && p[2] <= 0xae))) &&
+        return !(p[1] == 0x80 &&
+                 (p[2] == 0xa8 || p[2] == 0xa9 || (p[2] >= 0xaa && p[2] <= 0xae))) &&
                !(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
     }
     return true;

@@ -33,7 +33,7 @@ typedef struct {
     uint32_t *hint_of;       /* by name: 1 + row of hints, 0 = not read yet */
     kernel_name_hint *hints; /* of the names that are GEMMs, convolutions, attention */
     uint32_t hint_count;
-    struct cost_memo *memo;  /* MEMO_ROWS of them; a trace repeats few shapes */
+    struct cost_memo *memo; /* MEMO_ROWS of them; a trace repeats few shapes */
     weir_span_classes *out;
 } context;
 
@@ -130,8 +130,8 @@ static weir_code set_up(context *c, weir_err *err)
     if (shapes) {
         out->flop = calloc((size_t)n + 1, sizeof *out->flop);
     }
-    if (!c->accelerators || !c->ops || !c->steps || !c->memo || !out->cls || !out->cause || !out->evidence ||
-        (shapes && !out->flop)) {
+    if (!c->accelerators || !c->ops || !c->steps || !c->memo || !out->cls || !out->cause ||
+        !out->evidence || (shapes && !out->flop)) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to classify %u spans", n);
     }
     for (weir_rank_id r = 0; r < rank_count; r++) {

@@ -11,7 +11,7 @@
 
 enum {
     INPUT_BYTES = 256 << 10,
-    DEFAULT_INFLATION = 1000, /* deflate cannot exceed 1032:1; JSON traces reach 30:1 */
+    DEFAULT_INFLATION = 200, /* traces reach 30:1, deflate up to 1032:1 */
     ALWAYS_ALLOWED = 64 << 20
 };
 
@@ -29,6 +29,7 @@ struct weir_source {
     struct inflate_state *inflate;
     ZSTD_DStream *zstd;
     bool member_open; /* inside a gzip member or zstd frame */
+    uint64_t reread;  /* bytes that were looked at again after damage */
     weir_source_damage damage;
 };
 
@@ -166,20 +167,28 @@ static void damage_at(weir_source *s)
     }
 }
 
-/* Moves to the next gzip member header, or to the end of the input. */
-static weir_code gzip_find_member(weir_source *s, weir_err *err)
+static bool is_zero(const uint8_t *p, size_t n)
 {
+    return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
+}
+
+/* Moves to the next gzip member header, or to the end of the input. *junk: bytes other than the
+ * zeros that tapes and file systems pad with were passed. */
+static weir_code gzip_find_member(weir_source *s, bool *junk, weir_err *err)
+{
+    *junk = false;
     for (;;) {
         weir_code code = source_fill(s, 3, err);
-        if (code != WEIR_OK || s->in_n < 3) {
-            source_skip(s, s->in_n);
+        if (code != WEIR_OK || is_gzip(s)) {
             return code;
         }
-        if (is_gzip(s)) {
+        const uint8_t *at = s->in_n < 3 ? NULL : memchr(s->in + 1, 0x1f, s->in_n - 1);
+        size_t gone = at ? (size_t)(at - s->in) : s->in_n;
+        *junk = *junk || !is_zero(s->in, gone);
+        source_skip(s, gone);
+        if (s->in_n == 0 && s->in_end) {
             return WEIR_OK;
         }
-        const uint8_t *at = memchr(s->in + 1, 0x1f, s->in_n - 1);
-        source_skip(s, at ? (size_t)(at - s->in) : s->in_n);
     }
 }
 
@@ -190,8 +199,10 @@ static void gzip_begin(weir_source *s)
     s->member_open = true;
 }
 
-/* After an undecodable place: note it, step over it, look for a member to go on with. */
-static weir_code gzip_recover(weir_source *s, int failure, weir_err *err)
+/* After an undecodable place: note it and look for a member to go on with. The decoder notices a
+ * cut member only inside the next one, so the search begins where this step began (behind the
+ * header, where there was one). Each byte may be looked at twice: no file can make this slow. */
+static weir_code gzip_recover(weir_source *s, int failure, size_t used, weir_err *err)
 {
     damage_at(s);
     s->member_open = false;
@@ -200,10 +211,15 @@ static weir_code gzip_recover(weir_source *s, int failure, weir_err *err)
         return WEIR_OK;
     }
     s->damage.broken++;
-    if (s->in_n) {
+    if (used > 1 && s->reread + used <= weir_source_position(s)) {
+        s->reread += used;
+        s->in -= used - 1;
+        s->in_n += used - 1;
+    } else if (s->in_n) {
         source_skip(s, 1);
     }
-    return gzip_find_member(s, err);
+    bool junk;
+    return gzip_find_member(s, &junk, err);
 }
 
 /* One call of the decoder. *n may be 0 without the end being reached. */
@@ -215,7 +231,12 @@ static weir_code gzip_step(weir_source *s, uint8_t *out, size_t capacity, size_t
         return code;
     }
     if (!s->member_open) {
-        code = gzip_find_member(s, err);
+        weir_source_damage before = s->damage;
+        damage_at(s);
+        bool junk;
+        code = gzip_find_member(s, &junk, err);
+        s->damage = junk ? s->damage : before;
+        s->damage.broken += junk;
         if (code != WEIR_OK || s->in_n == 0) {
             *end = true;
             return code;
@@ -230,10 +251,12 @@ static weir_code gzip_step(weir_source *s, uint8_t *out, size_t capacity, size_t
     z->avail_out = capacity > UINT32_MAX ? UINT32_MAX : (uint32_t)capacity;
     uint32_t room = z->avail_out;
     int result = isal_inflate(z);
-    source_skip(s, given - z->avail_in);
+    /* After an error the library may count below zero. */
+    uint32_t left = z->avail_in > given ? 0 : z->avail_in;
+    source_skip(s, given - left);
     *n = room - z->avail_out;
     if (result != ISAL_DECOMP_OK && result != ISAL_END_INPUT) {
-        return gzip_recover(s, result, err);
+        return gzip_recover(s, result, given - left, err);
     }
     if (z->block_state == ISAL_BLOCK_FINISH) {
         s->member_open = false;
@@ -263,9 +286,11 @@ static weir_code zstd_step(weir_source *s, uint8_t *out, size_t capacity, size_t
         *end = true;
         return WEIR_OK;
     }
-    s->member_open = result != 0;
+    if (in.size || *n) { /* else `result` speaks of a frame that has not begun */
+        s->member_open = result != 0;
+    }
     if (*n == 0 && s->in_n == 0 && s->in_end) {
-        if (s->member_open && in.size) {
+        if (s->member_open) {
             damage_at(s);
             s->damage.truncated = true;
         }

@@ -12,7 +12,7 @@
 
 typedef struct {
     bool truncated;      /* the compressed stream ended before its end mark */
-    uint32_t broken;     /* places where the compressed stream could not be decoded */
+    uint32_t broken;     /* places where the compressed stream could not be decoded, or was none */
     uint32_t checksums;  /* members whose checksum was wrong (the bytes were handed out) */
     uint64_t first_byte; /* of the compressed file, where the first of these was found */
 } weir_source_damage;
@@ -20,7 +20,8 @@ typedef struct {
 typedef struct weir_source weir_source;
 
 /* path "-" is standard input. max_inflation: output bytes for each input byte at which the file is
- * refused as a decompression bomb (0 = 1000; output up to 64 MiB is always allowed). */
+ * refused as a decompression bomb (0 = 200; output up to 64 MiB is always allowed). path is borrowed
+ * until close. */
 weir_code weir_source_open(const char *path, uint64_t max_inflation, weir_source **source,
                            weir_err *err);
 /* bytes are borrowed until close; name is for messages. */

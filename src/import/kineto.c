@@ -69,7 +69,8 @@ static weir_code errors_judge(work *w, uint32_t count, weir_diags *diags, weir_e
 #define EPOCH_NS INT64_C(1000000000000000000)
 
 /* What to add to the moments of a file. Files of 2024 and 2025 end with baseTimeNanoseconds: a cut
- * one has lost it, and borrows that of the others (it is the same for all files of three months). */
+ * one has lost it, and borrows that of the others (it is the same for all files of three months).
+ */
 static int64_t shift_of(const kineto_shard *s, int64_t others_base, weir_diags *diags)
 {
     if (s->base_ns > 0) {
@@ -111,7 +112,8 @@ weir_code weir_kineto_read(weir_timeline *t, const char *const *paths, uint32_t 
     static const weir_kineto_options defaults;
     weir_err local = {0};
     err = err ? err : &local;
-    work w = {.paths = paths, .options = options ? options : &defaults,
+    work w = {.paths = paths,
+              .options = options ? options : &defaults,
               .budget = weir_timeline_budget(t)};
     w.shards = calloc(path_count + (size_t)1, sizeof *w.shards);
     w.errors = calloc(path_count + (size_t)1, sizeof *w.errors);

@@ -12,8 +12,8 @@
 #include "weir/timeline.h"
 
 typedef struct {
-    uint32_t threads;      /* 0 = one for each core */
-    bool python_functions; /* keep python_function events (often 80 % of a file) */
+    uint32_t threads;         /* 0 = one for each core */
+    bool python_functions;    /* keep python_function events (often 80 % of a file) */
     uint64_t max_event_bytes; /* 0 = 16 MiB: a longer event is dropped and counted */
     uint64_t max_inflation;   /* 0 = 200: output over input bytes at which a file is a bomb */
 } weir_kineto_options;

@@ -40,8 +40,8 @@ static int64_t number_after(weir_str text, weir_str word)
 
 int64_t kineto_rank_of_name(weir_str path)
 {
-    static const weir_str words[] = {{"rank", 4}, {"Rank", 4}, {"RANK", 4},
-                                     {"worker", 6}, {"TP-", 3}, {"TP", 2}};
+    static const weir_str words[] = {{"rank", 4},   {"Rank", 4}, {"RANK", 4},
+                                     {"worker", 6}, {"TP-", 3},  {"TP", 2}};
     weir_str name = base_name(path);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         int64_t number = number_after(name, words[i]);
@@ -173,8 +173,8 @@ static void numbers_give(kineto_shard *shards, uint32_t count, numbers *n, bool 
 {
     uint32_t row = 0, rank_count;
     for (uint32_t i = 0; i < count; i++) {
-        weir_rank *ranks = shards[i].shard ? weir_timeline_edit_ranks(shards[i].shard, &rank_count)
-                                           : NULL;
+        weir_rank *ranks =
+            shards[i].shard ? weir_timeline_edit_ranks(shards[i].shard, &rank_count) : NULL;
         for (uint32_t k = 0; ranks && k < rank_count; k++, row++) {
             has_own[row] = ranks[k].number >= 0 && !is_taken(n, ranks[k].number);
             if (has_own[row]) {
@@ -184,8 +184,8 @@ static void numbers_give(kineto_shard *shards, uint32_t count, numbers *n, bool 
     }
     row = 0;
     for (uint32_t i = 0; i < count; i++) {
-        weir_rank *ranks = shards[i].shard ? weir_timeline_edit_ranks(shards[i].shard, &rank_count)
-                                           : NULL;
+        weir_rank *ranks =
+            shards[i].shard ? weir_timeline_edit_ranks(shards[i].shard, &rank_count) : NULL;
         for (uint32_t k = 0; ranks && k < rank_count; k++, row++) {
             if (!has_own[row]) {
                 number_give(&shards[i], &ranks[k], n, diags);

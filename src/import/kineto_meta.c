@@ -71,7 +71,8 @@ static weir_code group_read(kineto_shard *s, weir_str value, weir_err *err)
             weir_str text = weir_json_unquote(member);
             code = weir_timeline_intern(s->shard, text.n ? text : member, &group.name, err);
         } else if (weir_str_eq(key, WEIR_STR("pg_desc"))) {
-            code = weir_timeline_intern(s->shard, weir_json_unquote(member), &group.description, err);
+            code =
+                weir_timeline_intern(s->shard, weir_json_unquote(member), &group.description, err);
         } else if (weir_str_eq(key, WEIR_STR("pg_size")) && integer_get(member, &number)) {
             group.size = number > 0 && number <= 1 << 20 ? (uint32_t)number : 0;
         } else if (weir_str_eq(key, WEIR_STR("ranks"))) {

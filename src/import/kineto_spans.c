@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* Durations beyond this are an overflow of the profiler's clock (HTA 0.6.0 uses the same limit). */
-#define LONGEST_NS (7 * INT64_C(86400000000000))
+#define LONGEST_NS  (7 * INT64_C(86400000000000))
 #define FARTHEST_NS (INT64_C(1) << 61) /* moments beyond: sums stay within int64 */
-#define NOT_GIVEN INT64_MIN
+#define NOT_GIVEN   INT64_MIN
 
 enum { NAME_SEEN = 1, NAME_SHAPES = 2, NAME_NOT_UTF8 = 4, NAME_CONTROL = 8, NAME_ESCAPE = 16 };
 
@@ -113,9 +113,8 @@ static bool has_control(weir_str text)
 /* Operations whose FLOPs can be counted from the shapes of their inputs. */
 static bool name_counts_flops(weir_str name)
 {
-    static const weir_str parts[] = {{"mm", 2},       {"linear", 6},    {"conv", 4},
-                                     {"attention", 9}, {"attn", 4},      {"matmul", 6},
-                                     {"gemm", 4},      {"einsum", 6}};
+    static const weir_str parts[] = {{"mm", 2},   {"linear", 6}, {"conv", 4}, {"attention", 9},
+                                     {"attn", 4}, {"matmul", 6}, {"gemm", 4}, {"einsum", 6}};
     if (name.n > 128) {
         return false;
     }
@@ -141,9 +140,9 @@ static weir_code name_flags_of(kineto_shard *s, weir_name_id id, weir_str raw, u
     }
     *flags = &s->name_flags[id];
     if (!(**flags & NAME_SEEN)) {
-        **flags = (uint8_t)(NAME_SEEN | (name_counts_flops(raw) ? NAME_SHAPES : 0) |
-                            (is_utf8(raw) ? 0 : NAME_NOT_UTF8) |
-                            (has_control(raw) ? NAME_CONTROL : 0));
+        **flags =
+            (uint8_t)(NAME_SEEN | (name_counts_flops(raw) ? NAME_SHAPES : 0) |
+                      (is_utf8(raw) ? 0 : NAME_NOT_UTF8) | (has_control(raw) ? NAME_CONTROL : 0));
     }
     return WEIR_OK;
 }
@@ -181,8 +180,7 @@ bool kineto_shard_wants_shapes(void *shard, const kineto_event *event)
     kineto_shard *s = shard;
     weir_name_id id;
     uint8_t flags = 0;
-    if (event->name_escaped ||
-        name_intern(s, event->name, false, &id, &flags, NULL) != WEIR_OK) {
+    if (event->name_escaped || name_intern(s, event->name, false, &id, &flags, NULL) != WEIR_OK) {
         return false; /* a lack of memory shows again when the span is added */
     }
     return flags & NAME_SHAPES;
@@ -217,8 +215,8 @@ static weir_code rank_of_label(kineto_shard *s, weir_str label, uint32_t *row, w
 
 static uint64_t place_hash(int64_t pid, int64_t tid, weir_lane_kind kind)
 {
-    uint64_t h = (uint64_t)pid * 0x9e3779b97f4a7c15u + (uint64_t)tid * 0xc2b2ae3d27d4eb4fu +
-                 (uint64_t)kind;
+    uint64_t h =
+        (uint64_t)pid * 0x9e3779b97f4a7c15u + (uint64_t)tid * 0xc2b2ae3d27d4eb4fu + (uint64_t)kind;
     return (h ^ (h >> 29)) * 0xbf58476d1ce4e5b9u >> 40;
 }
 
@@ -244,8 +242,8 @@ static weir_code lane_find(kineto_shard *s, const kineto_event *e, weir_lane_kin
                            weir_lane_id *lane, weir_err *err)
 {
     int64_t pid = place_number(&e->pid);
-    int64_t tid = kind == WEIR_LANE_STREAM && e->stream != NOT_GIVEN ? e->stream
-                                                                     : place_number(&e->tid);
+    int64_t tid =
+        kind == WEIR_LANE_STREAM && e->stream != NOT_GIVEN ? e->stream : place_number(&e->tid);
     if (kind == WEIR_LANE_STREAM && !e->pid.has_number && e->device != NOT_GIVEN) {
         pid = e->device;
     }
@@ -286,7 +284,7 @@ static weir_code group_add(kineto_shard *s, const kineto_comm *c, weir_group_id 
                            weir_err *err)
 {
     weir_group g = {.size = c->group_size > 0 && c->group_size <= 1 << 20 ? (uint32_t)c->group_size
-                                                                         : 0};
+                                                                          : 0};
     weir_code code = weir_timeline_intern(s->shard, c->group_name, &g.name, err);
     if (code == WEIR_OK) {
         code = weir_timeline_intern(s->shard, c->group_description, &g.description, err);
@@ -322,9 +320,10 @@ static weir_code group_find(kineto_shard *s, const kineto_comm *c, weir_group_id
     weir_text_char(&text, '\n');
     weir_text_add(&text, c->group_ranks);
     weir_name_id key = 0;
-    weir_code code = text.failed ? no_memory(s, err)
-                                 : weir_timeline_intern(
-                                       s->shard, (weir_str){text.p, (uint32_t)text.n}, &key, err);
+    weir_code code =
+        text.failed
+            ? no_memory(s, err)
+            : weir_timeline_intern(s->shard, (weir_str){text.p, (uint32_t)text.n}, &key, err);
     weir_text_clear(&text);
     for (uint32_t i = s->group_count; code == WEIR_OK && i-- > 0;) {
         if (s->group_rows[i].key == key) {
@@ -332,8 +331,8 @@ static weir_code group_find(kineto_shard *s, const kineto_comm *c, weir_group_id
             return WEIR_OK;
         }
     }
-    if (code == WEIR_OK && !rows_grow(&s->group_rows, s->group_count, &s->group_capacity,
-                                      sizeof *s->group_rows)) {
+    if (code == WEIR_OK &&
+        !rows_grow(&s->group_rows, s->group_count, &s->group_capacity, sizeof *s->group_rows)) {
         code = no_memory(s, err);
     }
     if (code == WEIR_OK) {
@@ -379,9 +378,9 @@ static weir_code dims_intern(kineto_shard *s, const kineto_event *e, uint32_t *d
     weir_text_char(&text, '\n');
     weir_text_add(&text, e->concrete);
     weir_code code =
-        text.failed ? no_memory(s, err)
-                    : weir_timeline_intern(s->shard, (weir_str){text.p, (uint32_t)text.n}, detail,
-                                           err);
+        text.failed
+            ? no_memory(s, err)
+            : weir_timeline_intern(s->shard, (weir_str){text.p, (uint32_t)text.n}, detail, err);
     weir_text_clear(&text);
     return code;
 }
@@ -479,8 +478,8 @@ static void oddities_report(kineto_shard *s, const kineto_event *e, uint8_t name
         bool odd;
         const char *kind;
     } oddities[] = {
-        {e->odd_strings, "number-as-string"}, {e->odd_numbers, "impossible-number"},
-        {e->odd_commas, "trailing-comma"},    {name_flags & NAME_NOT_UTF8, "invalid-utf8"},
+        {e->odd_strings, "number-as-string"},        {e->odd_numbers, "impossible-number"},
+        {e->odd_commas, "trailing-comma"},           {name_flags & NAME_NOT_UTF8, "invalid-utf8"},
         {name_flags & NAME_CONTROL, "control-byte"}, {name_flags & NAME_ESCAPE, "bad-escape"},
     };
     for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++) {
@@ -543,8 +542,7 @@ static weir_code span_add(kineto_shard *s, kineto_event *e, weir_span_kind kind,
     }
     bool device = kind <= WEIR_SPAN_MEMSET;
     uint8_t name_flags = 0;
-    weir_code code =
-        lane_find(s, e, device ? WEIR_LANE_STREAM : WEIR_LANE_THREAD, &span.lane, err);
+    weir_code code = lane_find(s, e, device ? WEIR_LANE_STREAM : WEIR_LANE_THREAD, &span.lane, err);
     if (code == WEIR_OK) {
         code = name_intern(s, e->name, e->name_escaped, &span.name, &name_flags, err);
     }

@@ -21,15 +21,15 @@ typedef struct {
         weir_name_id name;
         uint32_t sm_count;
         uint64_t memory_bytes;
-    } *devices;
+    } * devices;
     uint32_t device_count;
     /* process labels of merged files ("[TP01]"): one rank each; row 0 is the unlabelled one */
     weir_name_id labels[64];
     weir_rank_id label_ranks[64];
     uint32_t label_count;
     uint64_t device_spans;
-    int64_t earliest_ns;    /* start of its first span; INT64_MAX = no span */
-    int64_t argument_rank;  /* "Rank" of a collective; INT64_MIN = none */
+    int64_t earliest_ns;   /* start of its first span; INT64_MAX = no span */
+    int64_t argument_rank; /* "Rank" of a collective; INT64_MIN = none */
     bool cut, is_bare_array, has_events;
     /* caches */
     struct kineto_lane_cache {
@@ -43,12 +43,12 @@ typedef struct {
     struct kineto_group_row {
         weir_name_id key;
         weir_group_id group;
-    } *group_rows;
+    } * group_rows;
     uint32_t group_count, group_capacity;
     struct kineto_label_row {
         int64_t pid, tid;
         weir_name_id label, text; /* process label, thread name */
-    } *thread_names;
+    } * thread_names;
     uint32_t thread_name_count, thread_name_capacity;
     char *scratch; /* for unescaping */
     size_t scratch_capacity;

@@ -8,8 +8,8 @@
 
 /* What is known of the lateness in one instance. */
 typedef struct {
-    int64_t waited_ns;      /* exposed waiting in the window, over all devices */
-    bool exposed;           /* somebody waited exposed, in the window or before */
+    int64_t waited_ns;             /* exposed waiting in the window, over all devices */
+    bool exposed;                  /* somebody waited exposed, in the window or before */
     weir_device_id blamed, origin; /* WEIR_NONE: absent or unknown */
     weir_reason reason;
     weir_cause host_cause;
@@ -20,7 +20,8 @@ typedef struct {
     ledger_run *run;
     verdict *verdicts; /* by instance */
     /* by device: the last instance of each group that it was a member of, so far */
-    uint32_t *previous; /* by member row: the row of the same device in the group's instance before */
+    uint32_t
+        *previous; /* by member row: the row of the same device in the group's instance before */
     int64_t *begin, *end; /* room for the largest instance */
 } blame;
 
@@ -110,8 +111,8 @@ static void intervals_find(blame *b, const weir_instance *instance)
 }
 
 /* For whom a device waited longest between two moments: the verdict of the instance in which it
- * waited most for that origin; NULL where it waited for nobody known. Instances before `before` have
- * their verdicts. */
+ * waited most for that origin; NULL where it waited for nobody known. Instances before `before`
+ * have their verdicts. */
 static const verdict *waited_most_for(const blame *b, weir_device_id d, int64_t begin, int64_t end,
                                       uint32_t before)
 {
@@ -165,8 +166,7 @@ static weir_code instance_judge(blame *b, uint32_t id, weir_err *err)
     }
     intervals_find(b, instance);
     late_cause cause;
-    weir_code code =
-        late_explain(run, instance, instance->last_member - instance->first_member,
+    weir_code code = late_explain(run, instance, instance->last_member - instance->first_member,
                                   b->begin, b->end, &cause, err);
     if (code != WEIR_OK) {
         return code;
@@ -227,7 +227,8 @@ static bool same_place(const row *x, const row *y)
     return x->blamed == y->blamed && x->origin == y->origin && strcmp(x->axis, y->axis) == 0;
 }
 
-/* Joins rows of one place; the reason that most of the waiting has speaks for all. rows are sorted. */
+/* Joins rows of one place; the reason that most of the waiting has speaks for all. rows are sorted.
+ */
 static uint32_t rows_join(row *rows, uint32_t n)
 {
     uint32_t out = 0;
@@ -280,8 +281,8 @@ static weir_code rows_publish(blame *b, const row *rows, uint32_t n, weir_err *e
         return LEDGER_NO_MEMORY(err);
     }
     for (uint32_t i = 0; i < n; i++) {
-        bool scaled = rows[i].reason == WEIR_REASON_SLOW_DEVICE ||
-                      rows[i].reason == WEIR_REASON_MORE_WORK;
+        bool scaled =
+            rows[i].reason == WEIR_REASON_SLOW_DEVICE || rows[i].reason == WEIR_REASON_MORE_WORK;
         r->stragglers[i] = (weir_straggler_row){
             .rank = rank_number(run, rows[i].blamed),
             .device = rows[i].blamed == WEIR_NONE ? -1 : run->devices[rows[i].blamed].number,
@@ -315,15 +316,18 @@ static weir_code rows_make(blame *b, weir_err *err)
     for (uint32_t i = 0; i < m->instance_count; i++) {
         const verdict *v = &b->verdicts[i];
         if (v->waited_ns > 0) {
-            rows[n++] = (row){.blamed = v->blamed, .origin = v->origin,
-                              .axis = ledger_axis(b->run, &m->instances[i]), .reason = v->reason,
+            rows[n++] = (row){.blamed = v->blamed,
+                              .origin = v->origin,
+                              .axis = ledger_axis(b->run, &m->instances[i]),
+                              .reason = v->reason,
                               .host_cause = v->host_cause,
                               .weighted_factor = v->factor * (double)v->waited_ns,
-                              .ns = v->waited_ns, .instances = 1};
+                              .ns = v->waited_ns,
+                              .instances = 1};
         }
     }
-    weir_code code = weir_sort(rows, n, sizeof *rows, row_compare, NULL) ? WEIR_OK
-                                                                         : LEDGER_NO_MEMORY(err);
+    weir_code code =
+        weir_sort(rows, n, sizeof *rows, row_compare, NULL) ? WEIR_OK : LEDGER_NO_MEMORY(err);
     if (code == WEIR_OK) {
         code = rows_publish(b, rows, rows_join(rows, n), err);
     }
@@ -344,7 +348,9 @@ weir_code ledger_blame(ledger_run *run, weir_err *err)
     b.end = malloc((largest + (size_t)1) * sizeof *b.end);
     weir_code code = b.verdicts && b.begin && b.end ? WEIR_OK : LEDGER_NO_MEMORY(err);
     for (uint32_t i = 0; code == WEIR_OK && i < m->instance_count; i++) {
-        b.verdicts[i] = (verdict){.blamed = WEIR_NONE, .origin = WEIR_NONE, .factor = 1,
+        b.verdicts[i] = (verdict){.blamed = WEIR_NONE,
+                                  .origin = WEIR_NONE,
+                                  .factor = 1,
                                   .host_cause = WEIR_CAUSE_DEPENDENCY_UNKNOWN};
     }
     code = code == WEIR_OK ? previous_find(&b, err) : code;

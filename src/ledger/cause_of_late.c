@@ -147,9 +147,9 @@ static bool kernels_of(const ledger_run *run, weir_device_id d, int64_t begin, i
 
 /* How the work of a differs from that of b, kernel by kernel. */
 typedef struct {
-    int64_t same_ns;       /* excess because the same kernels take longer */
-    int64_t more_ns;       /* excess because there are more kernels, or larger ones */
-    int64_t a_ns, b_ns;    /* all of their time */
+    int64_t same_ns;    /* excess because the same kernels take longer */
+    int64_t more_ns;    /* excess because there are more kernels, or larger ones */
+    int64_t a_ns, b_ns; /* all of their time */
 } work_difference;
 
 /* One name: rows a[0 .. n-1] against b[0 .. m-1], by grid. */
@@ -205,9 +205,9 @@ static work_difference work_compare(const kernel_sum *a, uint32_t n, const kerne
     return d;
 }
 
-/* The step of a device that holds t; all that was recorded where there is none. Kernels are compared
- * over steps, since between two collectives that overlap with computing the members do different
- * things: the early ones have run ahead. */
+/* The step of a device that holds t; all that was recorded where there is none. Kernels are
+ * compared over steps, since between two collectives that overlap with computing the members do
+ * different things: the early ones have run ahead. */
 static void step_around(const ledger_device *device, int64_t t, int64_t *begin, int64_t *end)
 {
     *begin = device->first_ns;
@@ -239,7 +239,7 @@ static bool work_judge(const ledger_run *run, const weir_instance *i, uint32_t l
         double factor = d.b_ns > 0 ? (double)d.a_ns / (double)d.b_ns : 1;
         bool alike = factor < LEAST_FACTOR; /* a turn in the schedule, not a fault of the device */
         cause->factor = alike ? 1 : factor;
-        cause->reason = alike                 ? WEIR_REASON_UNKNOWN
+        cause->reason = alike                   ? WEIR_REASON_UNKNOWN
                         : d.same_ns > d.more_ns ? WEIR_REASON_SLOW_DEVICE
                                                 : WEIR_REASON_MORE_WORK;
     }
@@ -283,7 +283,7 @@ weir_code late_explain(const ledger_run *run, const weir_instance *instance, uin
         const ledger_device *device = &run->device[member_of(run, instance, k)->device];
         late_parts parts = parts_between(device, begin[k], end[k], k == late ? &causes : NULL);
         const int64_t all[PARTS] = {parts.wait_ns, parts.link_ns, parts.host_ns, parts.work_ns,
-                                      parts.unsplit_ns};
+                                    parts.unsplit_ns};
         work_by_member[k] = parts.work_ns;
         for (int p = 0; p < PARTS; p++) {
             if (k == late) {

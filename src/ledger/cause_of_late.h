@@ -11,9 +11,9 @@ typedef struct {
 
 typedef struct {
     weir_reason reason;
-    bool by_waiting;         /* it waited itself: the chain goes on */
-    weir_cause host_cause;   /* of late_host */
-    double factor;           /* of more_work, slow_device */
+    bool by_waiting;       /* it waited itself: the chain goes on */
+    weir_cause host_cause; /* of late_host */
+    double factor;         /* of more_work, slow_device */
 } late_cause;
 
 /* begin[k], end[k] (own clocks): the interval of member k of the instance; late: the member whose

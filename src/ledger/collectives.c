@@ -39,7 +39,8 @@ static weir_comm_kind shown_kind(const weir_instance *i)
 static int like_compare(const void *a, const void *b, const void *context)
 {
     const weir_instance *instances = context;
-    const weir_instance *x = &instances[*(const uint32_t *)a], *y = &instances[*(const uint32_t *)b];
+    const weir_instance *x = &instances[*(const uint32_t *)a],
+                        *y = &instances[*(const uint32_t *)b];
     if (x->group != y->group) {
         return x->group < y->group ? -1 : 1;
     }
@@ -47,8 +48,8 @@ static int like_compare(const void *a, const void *b, const void *context)
 }
 
 typedef struct {
-    int64_t *exposed; /* by instance, in the windows */
-    int64_t measured_ns;   /* of complete instances with known bytes: transfer */
+    int64_t *exposed;    /* by instance, in the windows */
+    int64_t measured_ns; /* of complete instances with known bytes: transfer */
     uint64_t measured_bytes;
 } sums;
 
@@ -135,7 +136,8 @@ weir_code ledger_collectives(ledger_run *run, weir_err *err)
     for (uint32_t a = 0; ok && a < n;) {
         const weir_instance *first = &m->instances[order[a]];
         weir_collective_row *row = &r->collectives[r->collective_count++];
-        *row = (weir_collective_row){.kind = shown_kind(first), .complete = true,
+        *row = (weir_collective_row){.kind = shown_kind(first),
+                                     .complete = true,
                                      .group = group_name(run, first->group),
                                      .axis = ledger_axis(run, first)};
         s.measured_ns = 0;

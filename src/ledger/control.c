@@ -1,4 +1,5 @@
-/* Planned, steady, erratic (DESIGN 2.6): per device and cause over steps, never pooled over ranks. */
+/* Planned, steady, erratic (DESIGN 2.6): per device and cause over steps, never pooled over ranks.
+ */
 #include "base/sort.h"
 #include "ledger/run.h"
 

@@ -65,20 +65,23 @@ static void ladder_make(weir_result *r)
 {
     const weir_causes *c = &r->total.causes;
     double wall = (double)r->total.wall_ns;
-    double stragglers = (double)(c->ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER] +
-                                 c->ns[WEIR_CAUSE_DEPENDENCY_BUBBLE]) / wall;
-    double host = (double)(c->ns[WEIR_CAUSE_DEPENDENCY_HOST] + c->ns[WEIR_CAUSE_DEPENDENCY_SYNC] +
-                           c->ns[WEIR_CAUSE_DEPENDENCY_DATA] +
-                           c->ns[WEIR_CAUSE_DEPENDENCY_ALLOCATOR] +
-                           c->ns[WEIR_CAUSE_DEPENDENCY_COMPILE] +
-                           c->ns[WEIR_CAUSE_DEPENDENCY_CHECKPOINT] +
-                           c->ns[WEIR_CAUSE_DEPENDENCY_LAUNCH]) / wall;
+    double stragglers =
+        (double)(c->ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER] + c->ns[WEIR_CAUSE_DEPENDENCY_BUBBLE]) /
+        wall;
+    double host =
+        (double)(c->ns[WEIR_CAUSE_DEPENDENCY_HOST] + c->ns[WEIR_CAUSE_DEPENDENCY_SYNC] +
+                 c->ns[WEIR_CAUSE_DEPENDENCY_DATA] + c->ns[WEIR_CAUSE_DEPENDENCY_ALLOCATOR] +
+                 c->ns[WEIR_CAUSE_DEPENDENCY_COMPILE] + c->ns[WEIR_CAUSE_DEPENDENCY_CHECKPOINT] +
+                 c->ns[WEIR_CAUSE_DEPENDENCY_LAUNCH]) /
+        wall;
     double kernels = wait_share(r, WEIR_WAIT_COMPUTE) - r->efficiency.mfu;
     double rest = wait_share(r, WEIR_WAIT_DEPENDENCY) - stragglers - host;
-    const weir_ladder_step steps[] = {
-        {"kernels", kernels},       {"memory", wait_share(r, WEIR_WAIT_CACHE)},
-        {"network", wait_share(r, WEIR_WAIT_COMMUNICATION)},
-        {"stragglers", stragglers}, {"host", host}, {"rest", rest}};
+    const weir_ladder_step steps[] = {{"kernels", kernels},
+                                      {"memory", wait_share(r, WEIR_WAIT_CACHE)},
+                                      {"network", wait_share(r, WEIR_WAIT_COMMUNICATION)},
+                                      {"stragglers", stragglers},
+                                      {"host", host},
+                                      {"rest", rest}};
     r->efficiency.ladder_count = sizeof steps / sizeof *steps;
     for (uint32_t i = 0; i < r->efficiency.ladder_count; i++) {
         r->efficiency.ladder[i] = steps[i];

@@ -31,7 +31,8 @@ static bool lane_parents(const ledger_run *run, const weir_lane *lane, weir_span
 weir_code ledger_hosts(ledger_run *run, weir_err *err)
 {
     const weir_timeline *t = run->in->timeline;
-    uint32_t hosts = run->spans.count - run->spans.device_count, names = weir_timeline_name_count(t);
+    uint32_t hosts = run->spans.count - run->spans.device_count,
+             names = weir_timeline_name_count(t);
     run->parent = malloc((hosts + (size_t)1) * sizeof *run->parent);
     run->host_activity = calloc(names + (size_t)1, 1);
     bool ok = run->parent && run->host_activity;
@@ -127,9 +128,9 @@ weir_code ledger_orphans(ledger_run *run, weir_err *err)
         }
     }
     for (uint32_t r = 1; ok && r <= run->rank_count; r++) {
-        run->orphan_first[r] =
-            run->orphan_first[r] < run->orphan_first[r - 1] ? run->orphan_first[r - 1]
-                                                            : run->orphan_first[r];
+        run->orphan_first[r] = run->orphan_first[r] < run->orphan_first[r - 1]
+                                   ? run->orphan_first[r - 1]
+                                   : run->orphan_first[r];
     }
     free(used);
     free(is_graph);

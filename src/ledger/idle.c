@@ -1,4 +1,5 @@
-/* Why a device was idle (DESIGN 2.4): the launch of the next span, and what its thread did before. */
+/* Why a device was idle (DESIGN 2.4): the launch of the next span, and what its thread did before.
+ */
 #include "ledger/run.h"
 
 #include <string.h>
@@ -171,8 +172,8 @@ static int64_t unrecorded_graph(const line_writer *w, weir_span_id next, weir_sp
     int64_t from = previous != WEIR_NONE && launch[previous] != WEIR_NONE
                        ? ledger_end(run, launch[previous])
                        : INT64_MIN;
-    int64_t to = next != WEIR_NONE && launch[next] != WEIR_NONE ? run->spans.start_ns[launch[next]]
-                                                                : end;
+    int64_t to =
+        next != WEIR_NONE && launch[next] != WEIR_NONE ? run->spans.start_ns[launch[next]] : end;
     for (uint32_t i = run->orphan_first[rank]; i < run->orphan_first[rank + 1]; i++) {
         int64_t at = run->spans.start_ns[run->orphans[i]];
         if (at >= from && at < to) {

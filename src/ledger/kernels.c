@@ -63,7 +63,8 @@ weir_code ledger_kernels(ledger_run *run, weir_err *err)
         n += sum->count == 0;
         sum->count++;
         sum->ns[cls] += run->spans.dur_ns[s];
-        if (run->spans.dur_ns[s] >= sum->most_ns) { /* the longest span's cause stands for the name */
+        if (run->spans.dur_ns[s] >=
+            sum->most_ns) { /* the longest span's cause stands for the name */
             sum->most_ns = run->spans.dur_ns[s];
             sum->cause = run->in->classes->cause[s];
         }
@@ -75,7 +76,7 @@ weir_code ledger_kernels(ledger_run *run, weir_err *err)
         }
     }
     free(sums);
-    bool ok = r->kernels && weir_sort(r->kernels, r->kernel_count, sizeof *r->kernels, row_compare,
-                                      NULL);
+    bool ok =
+        r->kernels && weir_sort(r->kernels, r->kernel_count, sizeof *r->kernels, row_compare, NULL);
     return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
 }

@@ -90,8 +90,9 @@ static void notes_add(const ledger_run *run)
         weir_result_note(r, "%u of %u files end before their document does", cut, run->rank_count);
     }
     if (m->refused) {
-        weir_result_note(r, "clocks: the residual of %lld us exceeds the waits between hosts: "
-                            "waiting and transfer between them are not split",
+        weir_result_note(r,
+                         "clocks: the residual of %lld us exceeds the waits between hosts: "
+                         "waiting and transfer between them are not split",
                          (long long)(m->residual_ns / 1000));
     }
     for (uint32_t c = 0; c < m->clock_count; c++) {
@@ -117,15 +118,13 @@ static weir_code clock_describe(const ledger_run *run, weir_err *err)
     }
     for (uint32_t i = 0; i < m->clock_count; i++) {
         const weir_clock *clock = &m->clocks[i];
-        const char *node =
-            weir_result_copy(r, weir_timeline_name(run->in->timeline, clock->node));
+        const char *node = weir_result_copy(r, weir_timeline_name(run->in->timeline, clock->node));
         r->clock.nodes[i] = (struct weir_clock_row){
             .node = node ? node : "",
             .linked = clock->linked,
             .offset_ns = clock->offset_ns,
             .drift = clock->drift,
-            .drift_origin_ns =
-                clock->drift_origin_ns + weir_timeline_origin_ns(run->in->timeline),
+            .drift_origin_ns = clock->drift_origin_ns + weir_timeline_origin_ns(run->in->timeline),
         };
     }
     r->clock.node_count = m->clock_count;
@@ -174,9 +173,9 @@ static weir_code lines_publish(ledger_run *run, weir_lines *lines, weir_err *err
 static weir_code run_all(ledger_run *run, weir_lines *lines, weir_err *err)
 {
     weir_code (*const parts[])(ledger_run *, weir_err *) = {
-        ledger_windows, ledger_split,  ledger_hosts,       ledger_orphans,    sweep_all,
-        ledger_totals,  ledger_blame,  ledger_control,     ledger_collectives, ledger_path,
-        ledger_efficiency};
+        ledger_windows,     ledger_split,  ledger_hosts,     ledger_orphans,
+        sweep_all,          ledger_totals, ledger_blame,     ledger_control,
+        ledger_collectives, ledger_path,   ledger_efficiency};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         weir_code code = parts[i](run, err);
         if (code != WEIR_OK) {
@@ -198,8 +197,7 @@ weir_code weir_ledger_build(const weir_ledger_input *input, const weir_ledger_op
                             weir_result *result, weir_lines *lines, weir_err *err)
 {
     static const weir_ledger_options defaults;
-    ledger_run run = {
-        .in = input, .options = options ? options : &defaults, .result = result};
+    ledger_run run = {.in = input, .options = options ? options : &defaults, .result = result};
     weir_code code = run_init(&run, err);
     code = code == WEIR_OK ? run_all(&run, lines, err) : code;
     run_clear(&run);

@@ -22,13 +22,13 @@ typedef struct {
 } weir_ledger_input;
 
 typedef struct {
-    bool has_steps;               /* --steps first..last: only these step numbers */
+    bool has_steps; /* --steps first..last: only these step numbers */
     int64_t first_step, last_step;
-    bool has_window;              /* --window: aligned ns since the run's origin */
+    bool has_window; /* --window: aligned ns since the run's origin */
     int64_t window_begin_ns, window_end_ns;
-    bool segments;                /* fill critical_path.segments */
-    bool kernels;                 /* fill kernels */
-    uint32_t threads;             /* 0 = one for each core; the result does not depend on it */
+    bool segments;    /* fill critical_path.segments */
+    bool kernels;     /* fill kernels */
+    uint32_t threads; /* 0 = one for each core; the result does not depend on it */
 } weir_ledger_options;
 
 /* Fills everything of result that a trace has, except inputs, diags and command. lines may be NULL,

@@ -20,8 +20,8 @@ static bool line_append(ledger_device *d, const line_part *part)
         d->lines = grown;
         d->line_capacity = more;
     }
-    d->lines[d->line_count++] = (weir_line){part->begin_ns, part->end_ns, part->span,
-                                            part->instance, (uint8_t)part->cause};
+    d->lines[d->line_count++] =
+        (weir_line){part->begin_ns, part->end_ns, part->span, part->instance, (uint8_t)part->cause};
     return true;
 }
 

@@ -29,8 +29,8 @@ static mark_kind mark_of(weir_str name, int64_t *number)
     if (weir_str_starts(name, WEIR_STR("step["))) { /* SGLang: step[DECODE bs=32] */
         return MARK_STEP;
     }
-    bool vllm = weir_str_starts(name, WEIR_STR("execute_")) &&
-                weir_str_has(name, WEIR_STR("context"));
+    bool vllm =
+        weir_str_starts(name, WEIR_STR("execute_")) && weir_str_has(name, WEIR_STR("context"));
     return vllm ? MARK_EXECUTE : MARK_NONE;
 }
 
@@ -39,7 +39,8 @@ typedef struct {
     int64_t number;
 } name_mark;
 
-/* Markers of one kind on one lane; nested ones are part of the outer. out may be NULL: count only. */
+/* Markers of one kind on one lane; nested ones are part of the outer. out may be NULL: count only.
+ */
 static uint32_t lane_markers(const ledger_run *run, const weir_lane *lane, const name_mark *marks,
                              mark_kind kind, step_marker *out)
 {
@@ -47,7 +48,8 @@ static uint32_t lane_markers(const ledger_run *run, const weir_lane *lane, const
     int64_t open_until = INT64_MIN;
     for (uint32_t s = lane->first_span; s < lane->first_span + lane->span_count; s++) {
         const name_mark *mark = &marks[run->spans.name[s]];
-        bool host = run->spans.kind[s] == WEIR_SPAN_ANNOTATION || run->spans.kind[s] == WEIR_SPAN_OP;
+        bool host =
+            run->spans.kind[s] == WEIR_SPAN_ANNOTATION || run->spans.kind[s] == WEIR_SPAN_OP;
         if (mark->kind != kind || !host || run->spans.start_ns[s] < open_until ||
             run->spans.flags[s] & WEIR_SPAN_OPEN) {
             continue;
@@ -85,8 +87,9 @@ static const weir_lane *rank_lane(const ledger_run *run, weir_rank_id rank, cons
 /* ProfilerStep, unless there is at most one of it and the engine marks its own steps. */
 static mark_kind kind_choose(const uint64_t totals[MARK_KINDS], uint32_t ranks)
 {
-    mark_kind engine = totals[MARK_STEP] ? MARK_STEP : totals[MARK_EXECUTE] ? MARK_EXECUTE
-                                                                            : MARK_NONE;
+    mark_kind engine = totals[MARK_STEP]      ? MARK_STEP
+                       : totals[MARK_EXECUTE] ? MARK_EXECUTE
+                                              : MARK_NONE;
     if (totals[MARK_PROFILER] > ranks || engine == MARK_NONE) {
         return totals[MARK_PROFILER] ? MARK_PROFILER : MARK_NONE;
     }
@@ -106,8 +109,8 @@ static name_mark *names_mark(const ledger_run *run, bool *any)
     return marks;
 }
 
-static weir_code markers_collect(const ledger_run *run, const name_mark *marks,
-                                 step_markers *found, weir_err *err)
+static weir_code markers_collect(const ledger_run *run, const name_mark *marks, step_markers *found,
+                                 weir_err *err)
 {
     uint64_t totals[MARK_KINDS] = {0};
     for (int kind = MARK_PROFILER; kind < MARK_KINDS; kind++) {

@@ -48,13 +48,17 @@ static const char *axis_of_text(weir_str text)
         bool whole;
         const char *axis;
     } table[] = {
-        {"expert", false, "expert"},     {"ep", true, "expert"},       {"moe", true, "expert"},
-        {"tensor", false, "tensor"},     {"tp", true, "tensor"},       {"pipeline", false, "pipeline"},
-        {"pp", true, "pipeline"},        {"context", false, "context"}, {"cp", true, "context"},
-        {"sequence", false, "context"},  {"ulysses", false, "context"}, {"embedding", false, "pipeline"},
-        {"data", false, "data"},         {"dp", true, "data"},         {"fsdp", true, "data"},
-        {"ddp", true, "data"},           {"replicate", false, "data"}, {"shard", false, "data"},
-        {"zero", true, "data"},          {"model", false, "tensor"},   {"mp", true, "tensor"},
+        {"expert", false, "expert"},   {"ep", true, "expert"},
+        {"moe", true, "expert"},       {"tensor", false, "tensor"},
+        {"tp", true, "tensor"},        {"pipeline", false, "pipeline"},
+        {"pp", true, "pipeline"},      {"context", false, "context"},
+        {"cp", true, "context"},       {"sequence", false, "context"},
+        {"ulysses", false, "context"}, {"embedding", false, "pipeline"},
+        {"data", false, "data"},       {"dp", true, "data"},
+        {"fsdp", true, "data"},        {"ddp", true, "data"},
+        {"replicate", false, "data"},  {"shard", false, "data"},
+        {"zero", true, "data"},        {"model", false, "tensor"},
+        {"mp", true, "tensor"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (has_word(text, table[i].part, table[i].whole)) {

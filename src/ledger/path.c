@@ -17,7 +17,8 @@ typedef struct {
     uint8_t cause;
 } segment;
 
-/* Device spans of one device by end, and blocking calls of one rank by end; made when first asked. */
+/* Device spans of one device by end, and blocking calls of one rank by end; made when first asked.
+ */
 typedef struct {
     weir_sort_pair *pairs; /* key: end (own clock) */
     uint32_t count;
@@ -31,8 +32,8 @@ typedef struct {
     by_end *device_ends, *sync_ends;
     uint8_t *launches;   /* by lane: kernels are launched from it */
     uint8_t *has_events; /* by rank: its files record waits for events */
-    int64_t begin_ns;  /* aligned: where the path ends */
-    int64_t t;         /* aligned: explained from here on */
+    int64_t begin_ns;    /* aligned: where the path ends */
+    int64_t t;           /* aligned: explained from here on */
     bool failed;
 } path;
 
@@ -106,8 +107,9 @@ static weir_span_id device_last_ended(path *p, weir_device_id d, int64_t local)
         const weir_device *device = &p->run->devices[d];
         const weir_lane *first = &p->run->lanes[device->first_lane];
         const weir_lane *last = first + device->lane_count - 1;
-        p->failed = p->failed || !ends_make(p, ends, first->first_span,
-                                            last->first_span + last->span_count - first->first_span);
+        p->failed =
+            p->failed || !ends_make(p, ends, first->first_span,
+                                    last->first_span + last->span_count - first->first_span);
     }
     return p->failed ? WEIR_NONE : last_ended(ends, local);
 }
@@ -185,7 +187,8 @@ static void host_add(path *p, const weir_lane *thread, int64_t local)
     }
 }
 
-/* From a launching thread at moment t back to the span that a blocking call awaited, or WEIR_NONE. */
+/* From a launching thread at moment t back to the span that a blocking call awaited, or WEIR_NONE.
+ */
 static weir_span_id host_back(path *p, const weir_lane *thread)
 {
     const ledger_run *run = p->run;
@@ -251,7 +254,8 @@ static weir_span_id work_back(path *p, weir_span_id span)
     return run->in->match->members[i->last_member].span;
 }
 
-/* Of what a device span awaited before it started: the end of its stream's span before, and events. */
+/* Of what a device span awaited before it started: the end of its stream's span before, and events.
+ */
 static weir_span_id device_predecessor(const path *p, weir_span_id span)
 {
     const ledger_run *run = p->run;
@@ -281,8 +285,8 @@ static weir_span_id device_predecessor(const path *p, weir_span_id span)
 static weir_span_id inferred_producer(path *p, weir_span_id span)
 {
     const ledger_run *run = p->run;
-    weir_span_id any = device_last_ended(p, run->lanes[run->spans.lane[span]].device,
-                                         run->spans.start_ns[span]);
+    weir_span_id any =
+        device_last_ended(p, run->lanes[run->spans.lane[span]].device, run->spans.start_ns[span]);
     return any != span ? any : WEIR_NONE;
 }
 
@@ -327,8 +331,7 @@ static void path_walk(path *p, weir_device_id d)
 {
     const ledger_run *run = p->run;
     weir_rank_id rank = run->devices[d].rank;
-    weir_span_id span =
-        device_last_ended(p, d, weir_match_to_local(run->in->match, rank, p->t));
+    weir_span_id span = device_last_ended(p, d, weir_match_to_local(run->in->match, rank, p->t));
     if (span != WEIR_NONE) {
         segment_add(p, aligned(p, rank, ledger_end(run, span)), WEIR_CAUSE_DEPENDENCY_TAIL,
                     WEIR_NONE, rank);
@@ -393,7 +396,8 @@ static weir_code segments_publish(path *p, weir_err *err)
     const weir_timeline *t = p->run->in->timeline;
     uint32_t n = p->count < MOST_SEGMENTS ? p->count : MOST_SEGMENTS;
     if (n < p->count) {
-        weir_result_note(r, "the critical path has %u segments; the last %u are given", p->count, n);
+        weir_result_note(r, "the critical path has %u segments; the last %u are given", p->count,
+                         n);
     }
     r->critical_path.segments =
         weir_arena_alloc(r->arena, n + (size_t)1, sizeof *r->critical_path.segments);
@@ -402,13 +406,10 @@ static weir_code segments_publish(path *p, weir_err *err)
     }
     for (uint32_t i = 0; i < n; i++) {
         const segment *s = &p->segments[n - 1 - i];
-        weir_str name = s->span == WEIR_NONE
-                            ? (weir_str){"", 0}
-                            : weir_timeline_name(t, p->run->spans.name[s->span]);
+        weir_str name = s->span == WEIR_NONE ? (weir_str){"", 0}
+                                             : weir_timeline_name(t, p->run->spans.name[s->span]);
         const weir_lane *lane = s->lane == WEIR_NONE ? NULL : &p->run->lanes[s->lane];
-        const char *text = !lane                            ? ""
-                           : lane->kind == WEIR_LANE_STREAM ? "stream"
-                                                            : "thread";
+        const char *text = !lane ? "" : lane->kind == WEIR_LANE_STREAM ? "stream" : "thread";
         r->critical_path.segments[i] = (weir_path_segment){
             .rank = p->run->ranks[s->rank].number,
             .lane = lane ? weir_result_printf(r, "%s %lld", text, (long long)lane->number) : "",

@@ -17,25 +17,25 @@ typedef struct {
 } step_account;
 
 typedef struct {
-    int64_t begin_ns, end_ns;   /* window, own clock; equal = none */
-    int64_t first_ns, last_ns;  /* first start and last end of all its spans, own clock */
-    uint32_t step_count;        /* of the run's steps that this device has (a cut one: fewer) */
-    int64_t *bounds;            /* step_count + 1 moments, own clock */
-    step_account *steps;        /* step_count */
-    weir_line *lines;           /* over everything recorded and the window, in time order */
+    int64_t begin_ns, end_ns;  /* window, own clock; equal = none */
+    int64_t first_ns, last_ns; /* first start and last end of all its spans, own clock */
+    uint32_t step_count;       /* of the run's steps that this device has (a cut one: fewer) */
+    int64_t *bounds;           /* step_count + 1 moments, own clock */
+    step_account *steps;       /* step_count */
+    weir_line *lines;          /* over everything recorded and the window, in time order */
     uint32_t line_count, line_capacity;
     struct {
         int64_t busy_ns, compute_ns, communication_ns, copy_ns, communication_under_compute_ns;
-    } intervals;                /* plain unions over everything recorded */
+    } intervals;                        /* plain unions over everything recorded */
     int64_t evidence_ns[WEIR_BY_COUNT]; /* of kernels in the window, by how their class is known */
-    bool failed;                /* no memory */
+    bool failed;                        /* no memory */
 } ledger_device;
 
 /* How one member's span divides (own clock): waiting, then transfer, then unsplit. */
 typedef struct {
-    int64_t arrived_ns;  /* start .. arrived: waiting for the others */
-    int64_t unsplit_ns;  /* arrived .. unsplit: transfer; unsplit .. end: cannot be told */
-    int64_t typical_ns;  /* median transfer time of its like */
+    int64_t arrived_ns; /* start .. arrived: waiting for the others */
+    int64_t unsplit_ns; /* arrived .. unsplit: transfer; unsplit .. end: cannot be told */
+    int64_t typical_ns; /* median transfer time of its like */
 } member_split;
 
 typedef struct {
@@ -48,8 +48,8 @@ typedef struct {
     const weir_lane *lanes;
     const weir_group *groups;
     uint32_t rank_count, device_count, lane_count, group_count;
-    int64_t *steps;          /* numbers of the steps in the window; step_total long */
-    uint32_t step_total;     /* >= 1: without markers one step that is the window */
+    int64_t *steps;      /* numbers of the steps in the window; step_total long */
+    uint32_t step_total; /* >= 1: without markers one step that is the window */
     bool has_markers;
     ledger_device *device;   /* device_count */
     member_split *split;     /* by member of the match */
@@ -89,7 +89,7 @@ typedef struct {
     weir_cause cause;
     weir_span_id span;
     uint32_t instance;
-    uint32_t hidden; /* HIDDEN_ bits */
+    uint32_t hidden;               /* HIDDEN_ bits */
     int64_t typical_ns, actual_ns; /* of a transfer: median of its like, and its own */
 } line_part;
 /* Appends to lines and adds to the step's account; parts must come in time order. */
@@ -126,7 +126,7 @@ weir_code ledger_efficiency(ledger_run *run, weir_err *err);
 weir_code ledger_kernels(ledger_run *run, weir_err *err);
 
 /* Small questions that several files ask. */
-int64_t ledger_end(const ledger_run *run, weir_span_id span); /* own clock */
+int64_t ledger_end(const ledger_run *run, weir_span_id span);           /* own clock */
 const char *ledger_node_name(const ledger_run *run, weir_rank_id rank); /* copied to the arena */
 /* names.c: what each group is for; before ledger_axis is asked. */
 weir_code ledger_axes(ledger_run *run, weir_err *err);

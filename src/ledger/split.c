@@ -8,7 +8,8 @@
 static int like_compare(const void *a, const void *b, const void *context)
 {
     const weir_instance *instances = context;
-    const weir_instance *x = &instances[*(const uint32_t *)a], *y = &instances[*(const uint32_t *)b];
+    const weir_instance *x = &instances[*(const uint32_t *)a],
+                        *y = &instances[*(const uint32_t *)b];
     if (x->kind != y->kind) {
         return x->kind < y->kind ? -1 : 1;
     }
@@ -65,8 +66,8 @@ static void member_divide(ledger_run *run, const weir_instance *i, uint32_t row,
 {
     const weir_member *member = &run->in->match->members[row];
     int64_t start = run->spans.start_ns[member->span], end = ledger_end(run, member->span);
-    int64_t arrived = weir_match_to_local(run->in->match, run->devices[member->device].rank,
-                                          i->last_arrival_ns);
+    int64_t arrived =
+        weir_match_to_local(run->in->match, run->devices[member->device].rank, i->last_arrival_ns);
     arrived = !i->split || arrived < start ? start : arrived > end ? end : arrived;
     int64_t unsplit = i->complete && i->split ? end : arrived + like->shortest;
     run->split[row] = (member_split){arrived, unsplit > end ? end : unsplit, like->median};

@@ -163,8 +163,8 @@ static void pieces_collect(sweep *s, weir_device_id id)
             span_pieces(s, lane->first_span + k);
         }
     }
-    s->failed = s->failed ||
-                !weir_sort(s->pieces, s->piece_count, sizeof *s->pieces, piece_compare, NULL);
+    s->failed =
+        s->failed || !weir_sort(s->pieces, s->piece_count, sizeof *s->pieces, piece_compare, NULL);
 }
 
 static weir_cause arrival_cause(const ledger_run *run, uint32_t instance)
@@ -176,8 +176,12 @@ static weir_cause arrival_cause(const ledger_run *run, uint32_t instance)
 static void deciding_line(sweep *s, const piece *p, int64_t t, int64_t next, uint32_t hidden)
 {
     ledger_run *run = s->run;
-    line_part part = {.begin_ns = t, .end_ns = next, .span = p->span, .instance = WEIR_NONE,
-                      .cause = (weir_cause)run->in->classes->cause[p->span], .hidden = hidden};
+    line_part part = {.begin_ns = t,
+                      .end_ns = next,
+                      .span = p->span,
+                      .instance = WEIR_NONE,
+                      .cause = (weir_cause)run->in->classes->cause[p->span],
+                      .hidden = hidden};
     if (p->row >= ROW_TRANSFER && p->row <= ROW_ARRIVAL) {
         uint32_t member = run->in->match->member_of_span[p->span];
         part.instance = member == WEIR_NONE ? WEIR_NONE : run->in->match->members[member].instance;
@@ -216,8 +220,9 @@ static int64_t sweep_step(sweep *s, int64_t t, int64_t until, uint32_t at, weir_
         if (!decider) {
             decider = top;
         } else if (decider->row <= ROW_MEMORY && r >= ROW_TRANSFER) {
-            hidden |= r == ROW_COPY ? HIDDEN_COPY : r == ROW_ARRIVAL ? HIDDEN_ARRIVAL
-                                                                     : HIDDEN_TRANSFER;
+            hidden |= r == ROW_COPY      ? HIDDEN_COPY
+                      : r == ROW_ARRIVAL ? HIDDEN_ARRIVAL
+                                         : HIDDEN_TRANSFER;
         }
     }
     if (decider) {
@@ -238,9 +243,8 @@ static void sweep_run(sweep *s, int64_t begin, int64_t end)
             heap_push(s, &s->rows[s->pieces[at].row], at);
             at++;
         }
-        int64_t until = at < s->piece_count && s->pieces[at].begin_ns < end
-                            ? s->pieces[at].begin_ns
-                            : end;
+        int64_t until =
+            at < s->piece_count && s->pieces[at].begin_ns < end ? s->pieces[at].begin_ns : end;
         t = sweep_step(s, t, until, at, &last);
     }
 }

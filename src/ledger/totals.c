@@ -1,4 +1,5 @@
-/* Sums: devices, nodes, steps and the whole, and the check that nothing was lost or counted twice. */
+/* Sums: devices, nodes, steps and the whole, and the check that nothing was lost or counted twice.
+ */
 #include "base/sort.h"
 #include "ledger/run.h"
 
@@ -186,7 +187,8 @@ static weir_code communication_sum(ledger_run *run, weir_err *err)
             const weir_line *line = &device->lines[i];
             int64_t begin = line->begin_ns > device->begin_ns ? line->begin_ns : device->begin_ns;
             int64_t end = line->end_ns < device->end_ns ? line->end_ns : device->end_ns;
-            if (weir_cause_wait((weir_cause)line->cause) != WEIR_WAIT_COMMUNICATION || begin >= end) {
+            if (weir_cause_wait((weir_cause)line->cause) != WEIR_WAIT_COMMUNICATION ||
+                begin >= end) {
                 continue;
             }
             const char *tier = line->instance == WEIR_NONE
@@ -196,8 +198,8 @@ static weir_code communication_sum(ledger_run *run, weir_err *err)
             ns[line->cause][k] += (end - begin) * run->devices[d].multiplicity;
         }
     }
-    r->communication = weir_arena_alloc(r->arena, (size_t)WEIR_CAUSE_COUNT * TIERS,
-                                        sizeof *r->communication);
+    r->communication =
+        weir_arena_alloc(r->arena, (size_t)WEIR_CAUSE_COUNT * TIERS, sizeof *r->communication);
     if (!r->communication) {
         return LEDGER_NO_MEMORY(err);
     }

@@ -163,8 +163,8 @@ static weir_code device_bounds(ledger_run *run, const step_markers *found, weir_
     if (last) {
         const step_marker *next = last + 1;
         bool has_next = next < found->markers + found->first[rank + 1];
-        device->bounds[n] = has_next ? step_begin(device, &order, next->begin_ns)
-                                     : last_end(&order, last);
+        device->bounds[n] =
+            has_next ? step_begin(device, &order, next->begin_ns) : last_end(&order, last);
     }
     for (uint32_t i = 1; i <= n; i++) { /* a step never ends before it begins */
         device->bounds[i] =
@@ -242,9 +242,9 @@ static void window_clip(ledger_run *run)
         ledger_device *device = &run->device[d];
         weir_rank_id rank = run->devices[d].rank;
         for (uint32_t i = 0; o->has_window && device->step_count && i <= device->step_count; i++) {
-            device->bounds[i] =
-                clamp(device->bounds[i], weir_match_to_local(run->in->match, rank, o->window_begin_ns),
-                      weir_match_to_local(run->in->match, rank, o->window_end_ns));
+            device->bounds[i] = clamp(device->bounds[i],
+                                      weir_match_to_local(run->in->match, rank, o->window_begin_ns),
+                                      weir_match_to_local(run->in->match, rank, o->window_end_ns));
         }
         device->begin_ns = device->step_count ? device->bounds[0] : 0;
         device->end_ns = device->step_count ? device->bounds[device->step_count] : 0;

@@ -1,6 +1,7 @@
 /* report.h: a result as text and CSV.
  *
- * Every writer appends to a weir_text (base/text.h); none opens, prints or exits by itself. Names from input are shown with control bytes escaped.
+ * Every writer appends to a weir_text (base/text.h); none opens, prints or exits by itself. Names
+ * from input are shown with control bytes escaped.
  *
  * Not here: numbers that are not in the result. */
 #ifndef WEIR_REPORT_REPORT_H
@@ -20,8 +21,8 @@ typedef enum {
 } weir_by;
 
 typedef struct {
-    weir_by by;      /* an additional table */
-    uint32_t top;    /* rows of tables; 0 = 3 on the first screen, 20 in tables asked for */
+    weir_by by;   /* an additional table */
+    uint32_t top; /* rows of tables; 0 = 3 on the first screen, 20 in tables asked for */
     bool colour;
     bool unknown_kernels; /* only the list of kernels without a family */
 } weir_text_options;

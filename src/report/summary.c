@@ -88,6 +88,16 @@ static void put_why(table *t, const weir_straggler_row *row)
     table_end(t);
 }
 
+/* One process that drives several devices: the rank alone would not tell which. */
+static bool has_several_devices(const weir_result *result, int32_t rank)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < result->device_count; i++) {
+        n += result->devices[i].rank == rank;
+    }
+    return n > 1;
+}
+
 static void put_straggler(table *t, const weir_result *result, const weir_straggler_row *row)
 {
     weir_text *cell = table_cell(t);
@@ -95,6 +105,9 @@ static void put_straggler(table *t, const weir_result *result, const weir_stragg
         weir_text_add(cell, WEIR_STR("  absent ranks"));
     } else {
         weir_text_printf(cell, "  rank %d", (int)row->rank);
+        if (has_several_devices(result, row->rank)) {
+            weir_text_printf(cell, " GPU %d", (int)row->device);
+        }
     }
     if (row->rank >= 0 && result->window.nodes > 1 && row->node != NULL) {
         weir_text_char(cell, ' ');

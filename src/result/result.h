@@ -74,9 +74,9 @@ typedef struct {
 } weir_device_row;
 
 typedef struct {
-    int64_t index; /* number of the step marker */
+    int64_t index;            /* number of the step marker */
     int64_t begin_ns, end_ns; /* aligned, Unix ns: first begin and last end over the devices */
-    weir_account account; /* over all devices */
+    weir_account account;     /* over all devices */
 } weir_step_row;
 
 typedef struct { /* --by node */
@@ -86,11 +86,11 @@ typedef struct { /* --by node */
 } weir_node_row;
 
 typedef struct {
-    int32_t rank; /* -1 = absent, JSON null */
+    int32_t rank;   /* -1 = absent, JSON null */
     int32_t device; /* number as the profiler wrote it; -1 = absent */
     const char *node;
     const char *axis;
-    int32_t origin_rank; /* -1 = unknown, JSON null */
+    int32_t origin_rank;   /* -1 = unknown, JSON null */
     int64_t waited_for_ns; /* sum over the devices that waited */
     weir_reason reason;
     double factor; /* of slow_device and more_work: time over the group's median; else 1 */
@@ -105,21 +105,21 @@ typedef struct {
     const char *axis;  /* "data", "tensor", "pipeline", "context", "expert", "world", "unknown" */
     const char *tier;  /* NULL = unknown */
     uint32_t ranks;
-    bool complete;     /* all instances are */
+    bool complete; /* all instances are */
     uint32_t instances;
-    uint64_t bytes;    /* of all instances; 0 = unknown */
+    uint64_t bytes;                                   /* of all instances; 0 = unknown */
     int64_t transfer_ns, arrival_wait_ns, unsplit_ns; /* sums over members, hidden or not */
     int64_t exposed_ns; /* transfer and arrival wait that the ledger holds */
     double algorithm_bandwidth_bytes_per_s, bus_bandwidth_bytes_per_s; /* 0 = unknown, JSON null */
 } weir_collective_row;
 
-typedef struct { /* --by kernel, --unknown-kernels */
-    const char *name; /* as recorded; escape before showing */
+typedef struct {        /* --by kernel, --unknown-kernels */
+    const char *name;   /* as recorded; escape before showing */
     const char *family; /* NULL = unknown */
     weir_cause cause;   /* that most of its time has */
     const char *cls;    /* "math", "memory", "communication", "copy" */
     uint64_t count;
-    int64_t ns;         /* sum of durations */
+    int64_t ns; /* sum of durations */
 } weir_kernel_row;
 
 typedef struct {
@@ -128,7 +128,7 @@ typedef struct {
     const char *name;
     int64_t begin_ns, end_ns; /* aligned clock */
     weir_cause cause;
-    weir_span_id span;        /* WEIR_NONE = waiting between spans */
+    weir_span_id span; /* WEIR_NONE = waiting between spans */
 } weir_path_segment;
 
 typedef struct {
@@ -137,14 +137,14 @@ typedef struct {
 } weir_ladder_step;
 
 typedef struct {
-    const char *command;       /* "trace" */
+    const char *command; /* "trace" */
     bool simulated;
     const char **inputs;
     uint32_t input_count;
     struct {
         int64_t begin_ns, end_ns; /* aligned, Unix ns */
         uint32_t steps, devices, ranks, nodes;
-        int64_t step_ns;          /* mean wall time of a step; 0 without steps */
+        int64_t step_ns; /* mean wall time of a step; 0 without steps */
     } window;
     struct {
         weir_wait wait;
@@ -173,7 +173,7 @@ typedef struct {
         struct weir_rank_share {
             int32_t rank;
             int64_t ns;
-        } *ranks; /* most first */
+        } * ranks; /* most first */
         uint32_t rank_count;
         weir_path_segment *segments; /* in time order; filled only on request */
         uint32_t segment_count;
@@ -187,8 +187,8 @@ typedef struct {
         double mfu;                   /* < 0 = not known, JSON null */
         double peak_share_in_compute; /* < 0 = not known */
         weir_ladder_step ladder[8];
-        uint32_t ladder_count;        /* 0 = not known, JSON null */
-        int64_t overlap_tax_ns;       /* < 0 = not known */
+        uint32_t ladder_count;  /* 0 = not known, JSON null */
+        int64_t overlap_tax_ns; /* < 0 = not known */
     } efficiency;
     struct {
         bool aligned;
@@ -196,17 +196,17 @@ typedef struct {
         int64_t max_offset_ns, residual_ns;
         struct weir_clock_row {
             const char *node;
-            bool linked;         /* to the clock of the first host */
-            int64_t offset_ns;   /* added to its moments, at drift_origin_ns */
-            double drift;        /* ns per ns */
+            bool linked;             /* to the clock of the first host */
+            int64_t offset_ns;       /* added to its moments, at drift_origin_ns */
+            double drift;            /* ns per ns */
             int64_t drift_origin_ns; /* Unix ns, of the host's own clock */
-        } *nodes;
+        } * nodes;
         uint32_t node_count;
     } clock;
-    double classes[5]; /* share of device busy time by weir_evidence: counted .. unknown */
+    double classes[5];        /* share of device busy time by weir_evidence: counted .. unknown */
     weir_kernel_row *kernels; /* most time first; filled only on request */
     uint32_t kernel_count;
-    weir_diags diags;  /* what was dropped or repaired */
+    weir_diags diags; /* what was dropped or repaired */
     const char **notes;
     uint32_t note_count, note_capacity;
     weir_arena *arena; /* owns all of the above, except diags (owned too, freed with it) */

@@ -270,8 +270,8 @@ static void say_known(weir_result *result, weir_text *text, weir_wait wait)
     }
 }
 
-/* The largest wait, unless it is work and one rank makes the others wait, or the ranks wait more for
- * the network and for one another than they work. */
+/* The largest wait, unless it is work and one rank makes the others wait, or the ranks wait more
+ * for the network and for one another than they work. */
 static weir_wait worst_wait(const weir_result *result)
 {
     weir_wait wait = largest_wait(result, WEIR_WAIT_COUNT);

@@ -128,10 +128,23 @@ static const weir_device_row *device_of_rank(const weir_result *result, int32_t 
     return NULL;
 }
 
+static uint32_t devices_of_rank(const weir_result *result, int32_t rank)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < result->device_count; i++) {
+        n += result->devices[i].rank == rank;
+    }
+    return n;
+}
+
 static void add_rank(weir_text *text, const weir_result *result, int32_t rank)
 {
     const weir_device_row *device = device_of_rank(result, rank);
     weir_text_printf(text, "ank %d", (int)rank);
+    if (result->verdict.blames && result->verdict.rank == rank &&
+        devices_of_rank(result, rank) > 1) { /* one process that drives several */
+        weir_text_printf(text, ", GPU %d", (int)result->verdict.device);
+    }
     if (device != NULL && device->node != NULL && device->node[0] != '\0') {
         weir_text_add(text, WEIR_STR(" (node "));
         weir_text_escaped(text, weir_node_short(device->node), NAME_COLUMNS);
@@ -239,7 +252,8 @@ bool verdict_has_culprit(const weir_result *result)
     int64_t waited = result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER];
     culprit c = main_culprit(result);
     int64_t tenth = result->total.wall_ns / 10;
-    return c.row != NULL && c.rank >= 0 && c.ns >= waited / 2 && c.ns >= tenth && waited >= tenth;
+    return c.row != NULL && c.rank >= 0 && c.row->reason != WEIR_REASON_UNKNOWN &&
+           c.ns >= waited / 2 && c.ns >= tenth && waited >= tenth;
 }
 
 void verdict_say_straggler(weir_result *result, weir_text *text)

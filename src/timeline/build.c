@@ -41,9 +41,9 @@ void weir_timeline_free(weir_timeline *t)
     weir_intern_free(t->shape_keys);
     weir_intern_free(t->lane_keys);
     weir_intern_free(t->group_keys);
-    void *const tables[] = {t->ranks, t->lanes, t->groups, t->comms, t->waits, t->devices,
-                            t->shapes, t->start_ns, t->dur_ns, t->lane, t->name, t->correlation,
-                            t->external, t->detail, t->kind, t->flags};
+    void *const tables[] = {t->ranks,    t->lanes,    t->groups, t->comms, t->waits, t->devices,
+                            t->shapes,   t->start_ns, t->dur_ns, t->lane,  t->name,  t->correlation,
+                            t->external, t->detail,   t->kind,   t->flags};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         free(tables[i]);
     }
@@ -56,10 +56,9 @@ weir_code timeline_failed(const weir_timeline *t, weir_code code, weir_err *err)
     if (code == WEIR_ERR_LIMIT) {
         uint64_t max = weir_budget_max(t->budget);
         bool large = max >= UINT64_C(10) << 20;
-        return weir_err_set(err, code,
-                            "the trace needs more memory than --max-memory allows (%llu %s)",
-                            (unsigned long long)(large ? max >> 20 : max >> 10),
-                            large ? "MiB" : "KiB");
+        return weir_err_set(
+            err, code, "the trace needs more memory than --max-memory allows (%llu %s)",
+            (unsigned long long)(large ? max >> 20 : max >> 10), large ? "MiB" : "KiB");
     }
     return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory while the trace was read");
 }
@@ -210,8 +209,7 @@ weir_code weir_timeline_add_comm(weir_timeline *t, const weir_comm *comm, uint32
     return code;
 }
 
-weir_code weir_timeline_add_event_wait(weir_timeline *t, const weir_event_wait *wait,
-                                       weir_err *err)
+weir_code weir_timeline_add_event_wait(weir_timeline *t, const weir_event_wait *wait, weir_err *err)
 {
     weir_code code =
         timeline_reserve(t, &t->waits, t->wait_count, &t->wait_capacity, sizeof *t->waits, err);

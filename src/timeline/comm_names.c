@@ -2,7 +2,8 @@
 
 weir_comm_kind weir_comm_kind_find(weir_str name)
 {
-    /* The first part that occurs decides, hence the order: longer words before what they contain. */
+    /* The first part that occurs decides, hence the order: longer words before what they contain.
+     */
     static const struct {
         weir_str part;
         weir_comm_kind kind;
@@ -39,12 +40,24 @@ uint32_t weir_comm_element_bytes(weir_str dtype)
         weir_str name;
         uint32_t bytes;
     } table[] = {
-        {{"Float", 5}, 4},         {{"BFloat16", 8}, 2},       {{"Half", 4}, 2},
-        {{"Double", 6}, 8},        {{"Long", 4}, 8},           {{"Int", 3}, 4},
-        {{"Short", 5}, 2},         {{"Char", 4}, 1},           {{"Byte", 4}, 1},
-        {{"Bool", 4}, 1},          {{"Float8_e4m3fn", 13}, 1}, {{"Float8_e5m2", 11}, 1},
-        {{"ComplexFloat", 12}, 8}, {{"UInt16", 6}, 2},         {{"UInt32", 6}, 4},
-        {{"UInt64", 6}, 8},        {{"ComplexDouble", 13}, 16}, {{"Float8_e4m3fnuz", 15}, 1},
+        {{"Float", 5}, 4},
+        {{"BFloat16", 8}, 2},
+        {{"Half", 4}, 2},
+        {{"Double", 6}, 8},
+        {{"Long", 4}, 8},
+        {{"Int", 3}, 4},
+        {{"Short", 5}, 2},
+        {{"Char", 4}, 1},
+        {{"Byte", 4}, 1},
+        {{"Bool", 4}, 1},
+        {{"Float8_e4m3fn", 13}, 1},
+        {{"Float8_e5m2", 11}, 1},
+        {{"ComplexFloat", 12}, 8},
+        {{"UInt16", 6}, 2},
+        {{"UInt32", 6}, 4},
+        {{"UInt64", 6}, 8},
+        {{"ComplexDouble", 13}, 16},
+        {{"Float8_e4m3fnuz", 15}, 1},
         {{"Float8_e5m2fnuz", 15}, 1},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

@@ -8,7 +8,8 @@
  * "allreduce", "_allgather_base", "all_to_allv", "send" ...; UNKNOWN where it tells nothing. */
 weir_comm_kind weir_comm_kind_find(weir_str collective_name);
 
-/* Bytes of an element of a dtype as record_param_comms writes it ("Float", "BFloat16"); 0 = unknown. */
+/* Bytes of an element of a dtype as record_param_comms writes it ("Float", "BFloat16"); 0 =
+ * unknown. */
 uint32_t weir_comm_element_bytes(weir_str dtype);
 
 #endif

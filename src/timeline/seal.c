@@ -149,7 +149,8 @@ static bool lane_is_sorted(const weir_timeline *t, uint32_t first, uint32_t n)
 static int pair_longer_first(const void *a, const void *b, const void *context)
 {
     const int64_t *dur = context;
-    int64_t x = dur[((const weir_sort_pair *)a)->value], y = dur[((const weir_sort_pair *)b)->value];
+    int64_t x = dur[((const weir_sort_pair *)a)->value],
+            y = dur[((const weir_sort_pair *)b)->value];
     return (x < y) - (x > y);
 }
 

@@ -1,12 +1,12 @@
 #include "timeline/waits.h"
 
-static const char *const wait_names[WEIR_WAIT_COUNT] = {
-    "compute", "communication", "dependency", "cache"};
+static const char *const wait_names[WEIR_WAIT_COUNT] = {"compute", "communication", "dependency",
+                                                        "cache"};
 
-#define WAIT_TEXT_COMPUTE "compute"
+#define WAIT_TEXT_COMPUTE       "compute"
 #define WAIT_TEXT_COMMUNICATION "communication"
-#define WAIT_TEXT_DEPENDENCY "dependency"
-#define WAIT_TEXT_CACHE "cache"
+#define WAIT_TEXT_DEPENDENCY    "dependency"
+#define WAIT_TEXT_CACHE         "cache"
 
 static const struct {
     const char *name, *id, *meaning;

@@ -48,7 +48,8 @@ typedef enum {
     X(DEPENDENCY_API, DEPENDENCY, "api", "in the front end")                                       \
     X(DEPENDENCY_QUEUE, DEPENDENCY, "queue", "queued")                                             \
     X(DEPENDENCY_INTERFERENCE, DEPENDENCY, "interference", "others' prefill in the same step")     \
-    X(DEPENDENCY_SERIAL, DEPENDENCY, "serial", "one more pass over the weights for one more token")\
+    X(DEPENDENCY_SERIAL, DEPENDENCY, "serial",                                                     \
+      "one more pass over the weights for one more token")                                         \
     X(DEPENDENCY_FAILURE, DEPENDENCY, "failure", "a failure and what it took to go on")            \
     X(CACHE_WEIGHTS, CACHE, "weights", "reading weights")                                          \
     X(CACHE_KV, CACHE, "kv", "reading the KV cache")                                               \
@@ -64,7 +65,7 @@ typedef enum {
 #define X(name, wait, id, meaning) WEIR_CAUSE_##name,
     WEIR_CAUSES(X)
 #undef X
-    WEIR_CAUSE_COUNT
+        WEIR_CAUSE_COUNT
 } weir_cause;
 
 const char *weir_wait_name(weir_wait wait);          /* "compute", ... */

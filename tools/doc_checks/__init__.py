@@ -1,0 +1,1 @@
+"""What tools/check-docs is made of: blocks (commands and their output), sources (one line a file)."""

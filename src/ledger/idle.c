@@ -48,31 +48,6 @@ static bool chain_cause(const ledger_run *run, weir_span_id s, int64_t t, weir_c
     return false;
 }
 
-/* What the process's other threads do at t, where the launching thread does nothing. A thread that
- * waits for the device tells nothing about why the device waits. */
-static bool others_cause(const ledger_run *run, const weir_lane *thread, int64_t t,
-                         weir_cause *cause)
-{
-    const weir_lane *lane = thread, *end = run->lanes + run->lane_count;
-    while (lane[-1].kind == WEIR_LANE_THREAD && lane[-1].rank == thread->rank &&
-           lane[-1].group == thread->group) { /* a device lane always stands before: it ends */
-        lane--;
-    }
-    for (; lane < end && lane->rank == thread->rank && lane->group == thread->group; lane++) {
-        if (lane == thread) {
-            continue;
-        }
-        weir_span_id s = ledger_innermost(run, lane, t);
-        weir_cause found;
-        if (s != WEIR_NONE && chain_cause(run, s, t, &found) &&
-            found != WEIR_CAUSE_DEPENDENCY_SYNC) {
-            *cause = found;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The first span of the thread that starts after t. */
 static uint32_t first_after(const ledger_run *run, const weir_lane *thread, int64_t t)
 {
@@ -88,11 +63,44 @@ static uint32_t first_after(const ledger_run *run, const weir_lane *thread, int6
     return low;
 }
 
+/* What the process's other threads do at t, where the launching thread does nothing. A thread that
+ * waits for the device tells nothing about why the device waits. *until: lowered to where that may
+ * change. */
+static void others_cause(const ledger_run *run, const weir_lane *thread, int64_t t, int64_t *until,
+                         weir_cause *cause)
+{
+    const weir_lane *lane = thread, *end = run->lanes + run->lane_count;
+    while (lane[-1].kind == WEIR_LANE_THREAD && lane[-1].rank == thread->rank &&
+           lane[-1].group == thread->group) { /* a device lane always stands before: it ends */
+        lane--;
+    }
+    for (; lane < end && lane->rank == thread->rank && lane->group == thread->group; lane++) {
+        if (lane == thread) {
+            continue;
+        }
+        weir_span_id s = ledger_innermost(run, lane, t), next = first_after(run, lane, t);
+        if (s != WEIR_NONE && ledger_end(run, s) < *until) {
+            *until = ledger_end(run, s);
+        }
+        if (next < lane->first_span + lane->span_count && run->spans.start_ns[next] < *until) {
+            *until = run->spans.start_ns[next];
+        }
+        weir_cause found;
+        if (s != WEIR_NONE && chain_cause(run, s, t, &found) &&
+            found != WEIR_CAUSE_DEPENDENCY_SYNC) {
+            *cause = found;
+            return;
+        }
+    }
+}
+
 void ledger_host_parts(const ledger_run *run, const weir_lane *thread, int64_t t, int64_t end,
                        ledger_host_visitor visit, void *context)
 {
-    weir_span_id innermost = ledger_innermost(run, thread, t);
+    weir_span_id innermost = ledger_innermost(run, thread, t), held_span = WEIR_NONE;
     uint32_t next = first_after(run, thread, t), last = thread->first_span + thread->span_count;
+    weir_cause held = WEIR_CAUSE_DEPENDENCY_HOST;
+    int64_t begin = t;
     while (t < end) {
         int64_t until = end;
         if (innermost != WEIR_NONE && ledger_end(run, innermost) < until) {
@@ -105,9 +113,14 @@ void ledger_host_parts(const ledger_run *run, const weir_lane *thread, int64_t t
         if (innermost != WEIR_NONE) {
             chain_cause(run, innermost, t, &cause);
         } else {
-            others_cause(run, thread, t, &cause);
+            others_cause(run, thread, t, &until, &cause);
         }
-        visit(context, t, until, cause, innermost);
+        if (begin < t && (cause != held || innermost != held_span)) {
+            visit(context, begin, t, held, held_span);
+            begin = t;
+        }
+        held = cause;
+        held_span = innermost;
         t = until;
         while (next < last && run->spans.start_ns[next] <= t) { /* who started last is innermost */
             innermost = next++;
@@ -115,6 +128,9 @@ void ledger_host_parts(const ledger_run *run, const weir_lane *thread, int64_t t
         while (innermost != WEIR_NONE && ledger_end(run, innermost) <= t) {
             innermost = run->parent[innermost - run->spans.device_count];
         }
+    }
+    if (begin < end) {
+        visit(context, begin, end, held, held_span);
     }
 }
 

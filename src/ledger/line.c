@@ -11,7 +11,7 @@ static bool line_append(ledger_device *d, const line_part *part)
         last->end_ns = part->end_ns;
         return true;
     }
-    if (d->line_count == d->line_capacity) {
+    if (!d->lines || d->line_count == d->line_capacity) {
         uint32_t more = d->line_capacity ? d->line_capacity + d->line_capacity / 2 : 256;
         weir_line *grown = realloc(d->lines, more * sizeof *grown);
         if (!grown) {

@@ -338,7 +338,6 @@ static void path_walk(path *p, weir_device_id d)
     }
     uint64_t steps = 0, most = 4 * (uint64_t)run->spans.count + 16;
     while (span != WEIR_NONE && p->t > p->begin_ns && !p->failed && steps++ < most) {
-        rank = rank_of(p, span);
         span = work_back(p, span);
         rank = rank_of(p, span);
         span = start_back(p, span);

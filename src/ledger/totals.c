@@ -149,7 +149,7 @@ static weir_code nodes_sum(ledger_run *run, weir_err *err)
 {
     weir_result *r = run->result;
     r->nodes = weir_arena_alloc(r->arena, run->rank_count + (size_t)1, sizeof *r->nodes);
-    weir_name_id *names = malloc((run->rank_count + (size_t)1) * sizeof *names);
+    weir_name_id *names = calloc(run->rank_count + (size_t)1, sizeof *names);
     if (!r->nodes || !names) {
         free(names);
         return LEDGER_NO_MEMORY(err);

@@ -120,7 +120,7 @@ static int64_t last_end(const launch_order *order, const step_marker *marker)
 
 static const step_marker *marker_of(const step_markers *found, weir_rank_id rank, int64_t number)
 {
-    for (uint32_t i = found->first[rank]; i < found->first[rank + 1]; i++) {
+    for (uint32_t i = found->first[rank]; found->markers && i < found->first[rank + 1]; i++) {
         if (found->markers[i].number == number) {
             return &found->markers[i];
         }

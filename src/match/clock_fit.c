@@ -92,6 +92,10 @@ static double median_slope(const clock_point *points, uint32_t count, double *sl
 void clock_fit_line(const clock_point *points, uint32_t count, const clock_fit_scratch *scratch,
                     clock_fit *fit)
 {
+    *fit = (clock_fit){0};
+    if (count == 0) {
+        return;
+    }
     int64_t first = points[0].at_ns, last = points[count - 1].at_ns;
     *fit = (clock_fit){.origin_ns = first + (last - first) / 2, .level = points[0].level};
     fit_offset(points, count, scratch->values, fit);

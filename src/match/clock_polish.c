@@ -140,7 +140,7 @@ static int64_t end_of_others(const polisher *p, uint32_t row)
             n++;
         }
     }
-    return base + sum / n;
+    return n ? base + sum / n : base;
 }
 
 /* The clock after the correction: both are straight lines. */

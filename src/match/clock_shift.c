@@ -81,7 +81,7 @@ static void judge(shift_search *s, int64_t shift)
     if (overlap <= 0 || overlap < (fewer < 4 ? fewer : 4) || s->judged_count == JUDGED) {
         return;
     }
-    int64_t sample = overlap < SAMPLE ? overlap : SAMPLE;
+    const int64_t sample = overlap < SAMPLE ? overlap : SAMPLE; /* at least 1 */
     uint32_t count = 0;
     for (int64_t k = 0; k < sample; k++) {
         int64_t i = first + k * overlap / sample;
@@ -98,6 +98,7 @@ static void judge(shift_search *s, int64_t shift)
     clock_fit_line(s->firm, pick_firmest(s, count), &scratch, &fit);
     clock_fit_judge(s->points, count, s->values, &fit);
     for (int level = 0; level < ALIGN_LEVELS; level++) { /* from the sample to all */
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
         fit.of_level[level] = (uint32_t)(fit.of_level[level] * overlap / sample);
     }
     fit.pairs = (uint32_t)overlap;

@@ -280,7 +280,7 @@ weir_code instances_build(const comm_items *items, const pair_lists *lists,
     }
     b.drafts = malloc((count + 1) * sizeof *b.drafts);
     b.chain = malloc(room * sizeof *b.chain);
-    b.waits = malloc(room * sizeof *b.waits);
+    b.waits = calloc(room, sizeof *b.waits);
     b.wait_of_node = calloc((size_t)match->clock_count + 1, sizeof *b.wait_of_node);
     b.refused = calloc((size_t)match->clock_count + 1, sizeof *b.refused);
     match->instances = malloc((count + 1) * sizeof *match->instances);

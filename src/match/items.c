@@ -141,7 +141,7 @@ static bool collect_uses(collect *c)
         }
     }
     bool done = weir_sort_pairs(pairs, kept);
-    c->uses = done ? malloc(((size_t)kept + 1) * sizeof *c->uses) : NULL;
+    c->uses = done ? calloc((size_t)kept + 1, sizeof *c->uses) : NULL;
     for (uint32_t i = 0; c->uses && i < kept; i++) {
         if (i > 0 && pairs[i].key == pairs[i - 1].key) {
             continue;
@@ -415,7 +415,7 @@ static bool fill_channels(collect *c)
     if (!out->channels) {
         return false;
     }
-    for (uint32_t i = 0; i < out->item_count; i++) {
+    for (uint32_t i = 0; out->items && i < out->item_count; i++) {
         const comm_item *item = &out->items[i];
         if (item->channel == WEIR_NONE) {
             break;
@@ -427,7 +427,7 @@ static bool fill_channels(collect *c)
         }
         channel->exact = channel->exact && item->seq >= 0;
     }
-    for (uint32_t k = 0; k < out->channel_count; k++) {
+    for (uint32_t k = 0; c->keys && k < out->channel_count; k++) {
         comm_channel *channel = &out->channels[k];
         channel->group = c->keys[k].group;
         channel->is_message = c->keys[k].cls != CLASS_COLLECTIVE;

@@ -199,7 +199,8 @@ static int64_t unrecorded_graph(const line_writer *w, weir_span_id next, weir_sp
     return INT64_MAX;
 }
 
-static void gap_explain(line_writer *w, int64_t begin, int64_t end, weir_span_id next)
+static void gap_explain(line_writer *w, int64_t begin, int64_t end, weir_span_id next,
+                        weir_span_id previous)
 {
     const ledger_run *run = w->run;
     weir_span_id launch = run->in->match->launch[next];
@@ -208,6 +209,9 @@ static void gap_explain(line_writer *w, int64_t begin, int64_t end, weir_span_id
         return;
     }
     int64_t l0 = run->spans.start_ns[launch], l1 = ledger_end(run, launch);
+    if (previous != WEIR_NONE && run->in->match->launch[previous] == launch) {
+        l0 = l1 = begin; /* inside a graph: launched already, although the call may still run */
+    }
     const weir_lane *thread = &run->lanes[run->spans.lane[launch]];
     gap g = {w, is_in_sync(run, thread, begin)};
     int64_t t = begin, until = l0 < end ? l0 : end;
@@ -237,7 +241,7 @@ void ledger_idle(line_writer *w, int64_t begin, int64_t end, weir_span_id next,
     if (next == WEIR_NONE) {
         part_write(w, begin, until, WEIR_CAUSE_DEPENDENCY_TAIL);
     } else if (begin < until) {
-        gap_explain(w, begin, until, next);
+        gap_explain(w, begin, until, next, previous);
     }
     part_write(w, until, end, WEIR_CAUSE_DEPENDENCY_UNKNOWN);
 }

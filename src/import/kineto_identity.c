@@ -194,9 +194,40 @@ static void numbers_give(kineto_shard *shards, uint32_t count, numbers *n, bool 
     }
 }
 
+/* A cut file may have lost the name of its host (older writers put traceName last). Another file
+ * whose name tells the same host, and whose metadata calls it otherwise, lends its metadata. */
+static weir_code hosts_borrow(kineto_shard *shards, uint32_t count, weir_err *err)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (!shards[i].shard || !shards[i].cut || shards[i].host || shards[i].trace_name) {
+            continue;
+        }
+        weir_str mine = kineto_host_of_name(shards[i].file);
+        for (uint32_t k = 0; mine.n && k < count; k++) {
+            bool told = shards[k].shard && (shards[k].host || shards[k].trace_name);
+            if (!told || !weir_str_eq(mine, kineto_host_of_name(shards[k].file))) {
+                continue;
+            }
+            weir_str host = shards[k].host ? weir_timeline_name(shards[k].shard, shards[k].host)
+                                           : kineto_host_of_name(weir_timeline_name(
+                                                 shards[k].shard, shards[k].trace_name));
+            weir_code code = weir_timeline_intern(shards[i].shard, host, &shards[i].host, err);
+            if (code != WEIR_OK) {
+                return code;
+            }
+            break;
+        }
+    }
+    return WEIR_OK;
+}
+
 weir_code kineto_identify(kineto_shard *shards, uint32_t count, weir_diags *diags, weir_err *err)
 {
     uint32_t total = 0;
+    weir_code borrowed = hosts_borrow(shards, count, err);
+    if (borrowed != WEIR_OK) {
+        return borrowed;
+    }
     for (uint32_t i = 0; i < count; i++) {
         weir_code code = shards[i].shard ? identify_one(&shards[i], err) : WEIR_OK;
         if (code != WEIR_OK) {

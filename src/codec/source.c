@@ -12,7 +12,8 @@
 enum {
     INPUT_BYTES = 256 << 10,
     DEFAULT_INFLATION = 200, /* traces reach 30:1, deflate up to 1032:1 */
-    ALWAYS_ALLOWED = 64 << 20
+    ALWAYS_ALLOWED = 64 << 20,
+    SHOWN_NAME = 256
 };
 
 typedef enum { FORMAT_UNKNOWN, FORMAT_PLAIN, FORMAT_GZIP, FORMAT_ZSTD } source_format;
@@ -33,13 +34,24 @@ struct weir_source {
     weir_source_damage damage;
 };
 
+const char *weir_source_shown_name(const char *path)
+{
+    size_t n = strlen(path);
+    const char *shown = n > SHOWN_NAME ? path + n - SHOWN_NAME : path;
+    while (((unsigned char)*shown & 0xc0) == 0x80) { /* whole UTF-8 characters */
+        shown++;
+    }
+    return shown;
+}
+
 static weir_code source_new(const char *name, weir_source **source, weir_err *err)
 {
     *source = calloc(1, sizeof **source);
     if (!*source) {
-        return weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory", name);
+        return weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory",
+                            weir_source_shown_name(name));
     }
-    (*source)->name = name;
+    (*source)->name = weir_source_shown_name(name);
     (*source)->fd = -1;
     (*source)->max_inflation = DEFAULT_INFLATION;
     return WEIR_OK;
@@ -57,12 +69,13 @@ weir_code weir_source_open(const char *path, uint64_t max_inflation, weir_source
     s->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     struct stat info;
     if (s->fd < 0 || fstat(s->fd, &info) != 0) {
-        code = weir_err_set(err, WEIR_ERR_IO, "%s: %s", path, strerror(errno));
+        code = weir_err_set(err, WEIR_ERR_IO, "%s: %s", s->name, strerror(errno));
     } else if (S_ISDIR(info.st_mode)) {
-        code = weir_err_set(err, WEIR_ERR_IO, "%s: is a directory, expected a file", path);
+        code = weir_err_set(err, WEIR_ERR_IO, "%s: is a directory, expected a file", s->name);
     } else {
         s->buffer = malloc(INPUT_BYTES);
-        code = s->buffer ? WEIR_OK : weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory", path);
+        code =
+            s->buffer ? WEIR_OK : weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory", s->name);
     }
     if (code != WEIR_OK) {
         weir_source_close(s);
@@ -160,10 +173,11 @@ uint64_t weir_source_position(const weir_source *s)
     return s->in_total - s->in_n;
 }
 
-static void damage_at(weir_source *s)
+/* Call before the damage is counted. */
+static void damage_at(weir_source *s, uint64_t byte)
 {
     if (!s->damage.truncated && s->damage.broken + s->damage.checksums == 0) {
-        s->damage.first_byte = weir_source_position(s);
+        s->damage.first_byte = byte;
     }
 }
 
@@ -204,7 +218,7 @@ static void gzip_begin(weir_source *s)
  * header, where there was one). Each byte may be looked at twice: no file can make this slow. */
 static weir_code gzip_recover(weir_source *s, int failure, size_t used, weir_err *err)
 {
-    damage_at(s);
+    damage_at(s, weir_source_position(s));
     s->member_open = false;
     if (failure == ISAL_INCORRECT_CHECKSUM) {
         s->damage.checksums++;
@@ -231,12 +245,13 @@ static weir_code gzip_step(weir_source *s, uint8_t *out, size_t capacity, size_t
         return code;
     }
     if (!s->member_open) {
-        weir_source_damage before = s->damage;
-        damage_at(s);
+        uint64_t at = weir_source_position(s);
         bool junk;
         code = gzip_find_member(s, &junk, err);
-        s->damage = junk ? s->damage : before;
-        s->damage.broken += junk;
+        if (junk) {
+            damage_at(s, at);
+            s->damage.broken++;
+        }
         if (code != WEIR_OK || s->in_n == 0) {
             *end = true;
             return code;
@@ -261,7 +276,7 @@ static weir_code gzip_step(weir_source *s, uint8_t *out, size_t capacity, size_t
     if (z->block_state == ISAL_BLOCK_FINISH) {
         s->member_open = false;
     } else if (*n == 0 && s->in_n == 0 && s->in_end) {
-        damage_at(s);
+        damage_at(s, weir_source_position(s));
         s->damage.truncated = true;
         *end = true;
     }
@@ -281,7 +296,7 @@ static weir_code zstd_step(weir_source *s, uint8_t *out, size_t capacity, size_t
     source_skip(s, in.pos);
     *n = to.pos;
     if (ZSTD_isError(result)) {
-        damage_at(s);
+        damage_at(s, weir_source_position(s));
         s->damage.broken++;
         *end = true;
         return WEIR_OK;
@@ -291,7 +306,7 @@ static weir_code zstd_step(weir_source *s, uint8_t *out, size_t capacity, size_t
     }
     if (*n == 0 && s->in_n == 0 && s->in_end) {
         if (s->member_open) {
-            damage_at(s);
+            damage_at(s, weir_source_position(s));
             s->damage.truncated = true;
         }
         *end = true;

@@ -20,8 +20,8 @@ typedef struct {
 typedef struct weir_source weir_source;
 
 /* path "-" is standard input. max_inflation: output bytes for each input byte at which the file is
- * refused as a decompression bomb (0 = 200; output up to 64 MiB is always allowed). path is borrowed
- * until close. */
+ * refused as a decompression bomb (0 = 200; output up to 64 MiB is always allowed). path is
+ * borrowed until close. */
 weir_code weir_source_open(const char *path, uint64_t max_inflation, weir_source **source,
                            weir_err *err);
 /* bytes are borrowed until close; name is for messages. */
@@ -33,6 +33,9 @@ void weir_source_close(weir_source *source); /* NULL is fine */
 weir_code weir_source_read(weir_source *source, void *out, size_t capacity, size_t *n,
                            weir_err *err);
 weir_source_damage weir_source_get_damage(const weir_source *source);
+/* What errors call a file: its path, or the end of a long one, so that the sentence fits behind it.
+ */
+const char *weir_source_shown_name(const char *path);
 /* Bytes of the file or memory that were consumed so far (compressed, where it is). */
 uint64_t weir_source_position(const weir_source *source);
 

@@ -28,10 +28,24 @@ static bool key_is(weir_str key, const char *text, size_t n)
 /* Keys that follow one another inside an event: what a tolerant reading trusts. */
 static bool is_known_key(const char *p, const char *end)
 {
-    static const char *const keys[] = {"pid\"",  "tid\"",  "ts\"", "dur\"", "args\"", "cat\"",
-                                       "ph\"",   "name\"", "id\"", "bp\"",  "s\"",    "External id\"",
-                                       "Ev Idx\"", "Python id\"", "Python parent id\"",
-                                       "Python module id\"", "correlation\"", "Call stack\""};
+    static const char *const keys[] = {"pid\"",
+                                       "tid\"",
+                                       "ts\"",
+                                       "dur\"",
+                                       "args\"",
+                                       "cat\"",
+                                       "ph\"",
+                                       "name\"",
+                                       "id\"",
+                                       "bp\"",
+                                       "s\"",
+                                       "External id\"",
+                                       "Ev Idx\"",
+                                       "Python id\"",
+                                       "Python parent id\"",
+                                       "Python module id\"",
+                                       "correlation\"",
+                                       "Call stack\""};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         size_t n = strlen(keys[i]);
         if ((size_t)(end - p) > n && memcmp(p, keys[i], n) == 0) {
@@ -161,9 +175,9 @@ static const char *place_read(const parser *ps, const char *p, kineto_place *pla
         place->label.n--;
     }
     bool saturated;
-    place->has_number = digits < text.n && text.n - digits < 19 &&
-                        weir_json_integer(text.p + digits, text.p + text.n, &place->number,
-                                          &saturated) != NULL;
+    place->has_number =
+        digits < text.n && text.n - digits < 19 &&
+        weir_json_integer(text.p + digits, text.p + text.n, &place->number, &saturated) != NULL;
     if (!place->has_number) {
         place->label = text;
     }
@@ -206,18 +220,18 @@ static kineto_category category_find(weir_str key)
     case 5:
         return KEY("Trace") ? KINETO_IGNORED : KINETO_UNKNOWN;
     case 6:
-        return KEY("cpu_op")                         ? KINETO_OP
-               : KEY("kernel") || KEY("Kernel")      ? KINETO_KERNEL
-               : KEY("Memcpy")                       ? KINETO_MEMCPY
-               : KEY("Memset")                       ? KINETO_MEMSET
-               : KEY("hpu_op")                       ? KINETO_IGNORED
-                                                     : KINETO_UNKNOWN;
+        return KEY("cpu_op")                    ? KINETO_OP
+               : KEY("kernel") || KEY("Kernel") ? KINETO_KERNEL
+               : KEY("Memcpy")                  ? KINETO_MEMCPY
+               : KEY("Memset")                  ? KINETO_MEMSET
+               : KEY("hpu_op")                  ? KINETO_IGNORED
+                                                : KINETO_UNKNOWN;
     case 7:
         return KEY("Runtime") ? KINETO_RUNTIME : KINETO_UNKNOWN;
     case 8:
-        return KEY("Operator")                       ? KINETO_OP
-               : KEY("overhead") || KEY("xpu_sync")  ? KINETO_IGNORED
-                                                     : KINETO_UNKNOWN;
+        return KEY("Operator")                      ? KINETO_OP
+               : KEY("overhead") || KEY("xpu_sync") ? KINETO_IGNORED
+                                                    : KINETO_UNKNOWN;
     case 9:
         return KEY("cuda_sync") ? KINETO_SYNC : KINETO_UNKNOWN;
     case 10:
@@ -234,11 +248,11 @@ static kineto_category category_find(weir_str key)
                : KEY("mtia_insight")                                             ? KINETO_IGNORED
                                                                                  : KINETO_UNKNOWN;
     case 15:
-        return KEY("user_annotation")                           ? KINETO_ANNOTATION
-               : KEY("python_function")                         ? KINETO_PYTHON
-               : KEY("mtia_ccp_events")                         ? KINETO_KERNEL
-               : KEY("collective_comm")                         ? KINETO_IGNORED
-                                                                : KINETO_UNKNOWN;
+        return KEY("user_annotation")   ? KINETO_ANNOTATION
+               : KEY("python_function") ? KINETO_PYTHON
+               : KEY("mtia_ccp_events") ? KINETO_KERNEL
+               : KEY("collective_comm") ? KINETO_IGNORED
+                                        : KINETO_UNKNOWN;
     default:
         break;
     }
@@ -265,9 +279,15 @@ static kineto_comm *comm_of(kineto_event *e)
     if (!e->has_comm) {
         e->has_comm = true;
         const weir_str none = {"", 0};
-        e->comm = (kineto_comm){.collective = none, .dtype = none, .group_name = none,
-                                .group_description = none, .group_ranks = none, .seq = -1,
-                                .src_rank = -1, .dst_rank = -1, .rank = -1};
+        e->comm = (kineto_comm){.collective = none,
+                                .dtype = none,
+                                .group_name = none,
+                                .group_description = none,
+                                .group_ranks = none,
+                                .seq = -1,
+                                .src_rank = -1,
+                                .dst_rank = -1,
+                                .rank = -1};
     }
     return &e->comm;
 }
@@ -544,6 +564,12 @@ static bool is_unwanted(const parser *ps)
            (e->category == KINETO_PYTHON && !ps->options->python);
 }
 
+/* Arguments that came before what tells which of them matter (keys in alphabetical order). */
+static bool is_too_early(const kineto_event *e)
+{
+    return e->phase != 'M' && (e->category == KINETO_NONE || e->name.n == 0);
+}
+
 static const char *member(const parser *ps, weir_str key, const char *p)
 {
     kineto_event *e = ps->event;
@@ -583,6 +609,7 @@ static const char *member(const parser *ps, weir_str key, const char *p)
             return quote + 1;
         }
         if (KEY("args")) {
+            e->early_args = is_too_early(e) ? p : NULL;
             return arguments_read(ps, p);
         }
         break;
@@ -611,6 +638,9 @@ const char *kineto_event_parse(kineto_event *event, const char *p, const char *e
         if (*p == '}') {
             if (!event->has_args) {
                 arguments_reset(event);
+            }
+            if (event->early_args && !arguments_read(&ps, event->early_args)) {
+                return NULL;
             }
             return p + 1;
         }
@@ -648,8 +678,8 @@ const char *kineto_event_parse(kineto_event *event, const char *p, const char *e
     }
 }
 
-/* An event is the first thing on its line, or stands behind a comma, a bracket or another event; the
- * arguments of a metadata event ("args": {"name": ...}) are neither. */
+/* An event is the first thing on its line, or stands behind a comma, a bracket or another event;
+ * the arguments of a metadata event ("args": {"name": ...}) are neither. */
 static bool may_begin(const char *begin, const char *brace)
 {
     const char *p = brace;
@@ -663,8 +693,8 @@ static bool may_begin(const char *begin, const char *brace)
 
 static bool is_event_key(const char *key, const char *end)
 {
-    static const char *const keys[] = {"\"ph\"",  "\"name\"", "\"cat\"", "\"pid\"", "\"args\"",
-                                       "\"ts\"",  "\"tid\"",  "\"dur\"", "\"id\""};
+    static const char *const keys[] = {"\"ph\"", "\"name\"", "\"cat\"", "\"pid\"", "\"args\"",
+                                       "\"ts\"", "\"tid\"",  "\"dur\"", "\"id\""};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         size_t n = strlen(keys[i]);
         if ((size_t)(end - key) > n && memcmp(key, keys[i], n) == 0) {
@@ -683,6 +713,47 @@ const char *kineto_event_find(const char *begin, const char *p, const char *end)
             return p;
         }
         p++;
+    }
+    return NULL;
+}
+
+/* What Kineto writes behind the events; none of it occurs inside one. */
+static bool is_top_level_key(const char *key, const char *end)
+{
+    static const char *const keys[] = {"\"traceName\"",           "\"displayTimeUnit\"",
+                                       "\"baseTimeNanoseconds\"", "\"distributedInfo\"",
+                                       "\"deviceProperties\"",    "\"schemaVersion\"",
+                                       "\"host_name\"",           "\"metadata\""};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t n = strlen(keys[i]);
+        if ((size_t)(end - key) > n && memcmp(key, keys[i], n) == 0) {
+            const char *colon = skip_space(key + n, end);
+            return colon < end && *colon == ':';
+        }
+    }
+    return false;
+}
+
+static bool is_behind_event(const char *begin, const char *bracket)
+{
+    const char *p = bracket;
+    while (p > begin && json_is_space(p[-1])) {
+        p--;
+    }
+    return p > begin && p[-1] == '}';
+}
+
+const char *kineto_events_end_find(const char *begin, const char *p, const char *end, bool is_last)
+{
+    for (; p < end && (p = memchr(p, ']', (size_t)(end - p))) != NULL; p++) {
+        const char *next = skip_space(p + 1, end);
+        if (next < end && *next == ',' && is_top_level_key(skip_space(next + 1, end), end)) {
+            return p;
+        }
+        if (next < end && *next == '}' && is_last && skip_space(next + 1, end) == end &&
+            is_behind_event(begin, p)) {
+            return p;
+        }
     }
     return NULL;
 }

@@ -43,21 +43,22 @@ typedef struct {
     bool name_escaped, has_ts, has_dur, has_args, has_comm;
     bool skipped; /* not wanted: read no further than to know that, the rest is not set */
     kineto_category category;
-    uint32_t odd_strings;  /* numbers given as strings */
-    uint32_t odd_numbers;  /* NaN, Infinity, beyond int64 */
-    uint32_t odd_commas;   /* trailing commas */
-    weir_str name; /* raw */
+    uint32_t odd_strings; /* numbers given as strings */
+    uint32_t odd_numbers; /* NaN, Infinity, beyond int64 */
+    uint32_t odd_commas;  /* trailing commas */
+    weir_str name;        /* raw */
     int64_t ts_ns, dur_ns;
     kineto_place pid, tid;
+    const char *early_args; /* arguments that came too early to be understood; internal */
     /* of the arguments */
     bool open;
     uint32_t external, correlation;
     int64_t device, stream; /* INT64_MIN = not given */
     weir_shape shape;
-    weir_str dims, types, concrete; /* raw JSON arrays, "" = none */
-    weir_str sync_kind, label; /* label: args.name of metadata events */
+    weir_str dims, types, concrete;   /* raw JSON arrays, "" = none */
+    weir_str sync_kind, label;        /* label: args.name of metadata events */
     int64_t wait_stream, wait_record; /* INT64_MIN = not given */
-    kineto_comm comm; /* meaningful when has_comm */
+    kineto_comm comm;                 /* meaningful when has_comm */
 } kineto_event;
 
 typedef struct {
@@ -77,5 +78,10 @@ const char *kineto_event_parse(kineto_event *event, const char *p, const char *e
  * `{`, white space, one of the keys that events begin with, a colon; first on its line or behind a
  * comma, bracket or brace. begin: the start of the window, as far back as may be looked. */
 const char *kineto_event_find(const char *begin, const char *p, const char *end);
+
+/* The bracket that ends the array of events, at or after p: one that a top-level key of a trace
+ * follows, or, behind an event, the brace that ends the text (is_last: `end` is its end). Or NULL.
+ */
+const char *kineto_events_end_find(const char *begin, const char *p, const char *end, bool is_last);
 
 #endif

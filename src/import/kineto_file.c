@@ -4,6 +4,7 @@
  * follows, the text up to there is read tolerantly, and dropped and counted if that fails too. */
 #include "import/kineto_file.h"
 
+#include "base/text.h"
 #include "codec/json_bytes.h"
 #include "codec/json_scan.h"
 
@@ -14,8 +15,12 @@
 enum {
     WINDOW_BYTES = 1 << 20,
     DEFAULT_EVENT_BYTES = 16 << 20,
+    FIRST_REACH = 8 << 10, /* most events end within it */
     SUSPICIOUS_SKIP = 512, /* a skipped event longer than this is searched for swallowed ones */
-    EXCERPT_BYTES = 60
+    KEPT_BYTES = 256,
+    MOST_RECOVERIES = 16, /* of the top-level object: damage at random never needs more */
+    EXCERPT_BYTES = 60,
+    SHOWN = 20 /* columns of what was found instead of a trace */
 };
 
 typedef struct {
@@ -25,45 +30,48 @@ typedef struct {
     uint64_t max_event_bytes;
     char *window;
     size_t capacity;
-    const char *p, *end;   /* what is left to read */
-    bool at_end;           /* the source has no more */
+    const char *p, *end;    /* what is left to read */
+    bool at_end;            /* the source has no more */
     uint64_t window_offset; /* of window[0] in the decompressed text */
     uint64_t lines_before;  /* newlines up to counted_to */
-    const char *counted_to, *last_newline;
-    uint64_t column_base;   /* bytes of the current line that have left the window */
+    const char *counted_to;
+    uint32_t recoveries;
+    uint64_t column_base; /* bytes of the line of window[0] that have left the window */
     const char *event_begin;
     kineto_event_options strict, tolerant;
 } reader;
 
-/* Counts newlines up to `to`; called before the window slides and when a place is wanted. */
-static void lines_count(reader *r, const char *to)
+static uint64_t newlines_count(const char *p, const char *end)
 {
-    const char *p = r->counted_to;
-    uint64_t before = r->lines_before;
-    for (; to - p >= 64; p += 64) {
-        r->lines_before += json_newlines64(p);
+    uint64_t n = 0;
+    for (; end - p >= 64; p += 64) {
+        n += json_newlines64(p);
     }
-    for (; p < to; p++) {
-        r->lines_before += *p == '\n';
+    for (; p < end; p++) {
+        n += *p == '\n';
     }
-    if (r->lines_before > before) {
-        const char *newline = memrchr(r->counted_to, '\n', (size_t)(to - r->counted_to));
-        r->last_newline = newline + 1;
-    }
-    r->counted_to = to;
+    return n;
 }
 
+/* Bytes of its line before `at`. */
+static uint64_t column_of(const reader *r, const char *at)
+{
+    const char *newline = memrchr(r->window, '\n', (size_t)(at - r->window));
+    return newline ? (uint64_t)(at - newline) - 1 : (uint64_t)(at - r->window) + r->column_base;
+}
+
+/* Newlines matter only for places: they are counted when text leaves the window or a place is
+ * wanted, mostly one after the other. */
 static uint64_t where_line(void *context, uint64_t *column)
 {
     reader *r = context;
     const char *at = r->event_begin;
-    if (at < r->counted_to) { /* places are asked for in order; a repeated one is the same line */
-        *column = at >= r->last_newline ? (uint64_t)(at - r->last_newline) + 1 : 1;
-        return r->lines_before + 1;
+    *column = column_of(r, at) + 1;
+    if (at < r->counted_to) {
+        return r->lines_before - newlines_count(at, r->counted_to) + 1;
     }
-    lines_count(r, at);
-    *column = (uint64_t)(at - (r->last_newline ? r->last_newline : r->window)) + 1 +
-              (r->last_newline ? 0 : r->column_base);
+    r->lines_before += newlines_count(r->counted_to, at);
+    r->counted_to = at;
     return r->lines_before + 1;
 }
 
@@ -78,19 +86,17 @@ static void report(reader *r, const char *kind, bool loss, const char *at)
     r->event_begin = kept;
 }
 
-/* Newlines matter only for places; they are counted when text leaves the window. */
 static void window_slide(reader *r)
 {
-    lines_count(r, r->p);
     size_t gone = (size_t)(r->p - r->window), left = (size_t)(r->end - r->p);
-    if (r->last_newline && r->last_newline >= r->window) {
-        r->column_base = (uint64_t)(r->p - r->last_newline);
+    if (r->counted_to < r->p) {
+        r->lines_before += newlines_count(r->counted_to, r->p);
     } else {
-        r->column_base += gone;
+        r->lines_before -= newlines_count(r->p, r->counted_to);
     }
+    r->column_base = column_of(r, r->p);
     memmove(r->window, r->p, left);
     r->window_offset += gone;
-    r->last_newline = NULL;
     r->counted_to = r->window;
     r->p = r->window;
     r->end = r->window + left;
@@ -100,12 +106,10 @@ static weir_code window_grow(reader *r, weir_err *err)
 {
     size_t at = (size_t)(r->p - r->window), n = (size_t)(r->end - r->window);
     size_t counted = (size_t)(r->counted_to - r->window);
-    size_t newline = r->last_newline ? (size_t)(r->last_newline - r->window) : 0;
     char *grown = realloc(r->window, 2 * r->capacity + WEIR_JSON_PAD);
     if (!grown) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory", r->name);
     }
-    r->last_newline = r->last_newline ? grown + newline : NULL;
     r->window = grown;
     r->capacity *= 2;
     r->p = grown + at;
@@ -173,7 +177,8 @@ static weir_code event_add(reader *r, kineto_event *event, weir_err *err)
     return kineto_shard_add(r->shard, event, &where, err);
 }
 
-/* The event at r->p is damaged and another begins at `next`: what lies between is read tolerantly. */
+/* The event at r->p is damaged and another begins at `next`: what lies between is read tolerantly.
+ */
 static weir_code event_repair(reader *r, const char *next, weir_err *err)
 {
     kineto_event event;
@@ -189,29 +194,57 @@ static weir_code event_repair(reader *r, const char *next, weir_err *err)
     return event_add(r, &event, err);
 }
 
-/* Text too long for an event: dropped up to the next one. */
-static weir_code event_oversized(reader *r, weir_err *err)
+/* Moves r->p to the next event at or after it, to the end of the array, or to the end of the text.
+ */
+static weir_code events_resume(reader *r, weir_err *err)
 {
-    report(r, "oversized-event", true, r->p);
     for (;;) {
-        const char *next = kineto_event_find(r->window, r->p + 1, r->end);
-        if (next) {
-            r->p = next;
+        const char *next = kineto_event_find(r->window, r->p, r->end);
+        if (!next) {
+            next = kineto_events_end_find(r->window, r->p, r->end, r->at_end);
+        }
+        if (next || r->at_end) {
+            r->p = next ? next : r->end;
             return WEIR_OK;
         }
         /* keep a little, in which a start may just be beginning */
-        size_t keep = (size_t)(r->end - r->p) < 256 ? (size_t)(r->end - r->p) : 256;
-        r->p = r->end - keep;
+        size_t left = (size_t)(r->end - r->p);
+        r->p = r->end - (left < KEPT_BYTES ? left : KEPT_BYTES);
         bool more;
         weir_code code = window_fill(r, &more, err);
         if (code != WEIR_OK) {
             return code;
         }
-        if (!more) {
-            r->p = r->end;
-            return WEIR_OK;
-        }
     }
+}
+
+/* Text too long for an event: dropped up to the next one. */
+static weir_code event_oversized(reader *r, weir_err *err)
+{
+    report(r, "oversized-event", true, r->p);
+    r->p++;
+    return events_resume(r, err);
+}
+
+/* All text is there, no other event follows, and a strict reading failed. */
+static weir_code event_last(reader *r, weir_err *err)
+{
+    const char *stop = kineto_events_end_find(r->window, r->p + 1, r->end, true);
+    if (stop) {
+        return event_repair(r, stop, err);
+    }
+    kineto_event event;
+    r->event_begin = r->p;
+    const char *after = kineto_event_parse(&event, r->p + 1, r->end, &r->tolerant);
+    if (after) {
+        report(r, "repaired-event", false, r->p);
+        r->p = after;
+        return event_add(r, &event, err);
+    }
+    report(r, "cut-event", true, r->p);
+    r->shard->cut = true;
+    r->p = r->end;
+    return WEIR_OK;
 }
 
 /* A strict reading failed at r->p: more text, a damaged event, or the end of a cut file. */
@@ -230,20 +263,10 @@ static weir_code event_failed(reader *r, weir_err *err)
         if (code != WEIR_OK) {
             return code;
         }
-        kineto_event event;
         if (!more) {
-            r->event_begin = r->p;
-            const char *after = kineto_event_parse(&event, r->p + 1, r->end, &r->tolerant);
-            if (after) {
-                report(r, "repaired-event", false, r->p);
-                r->p = after;
-                return event_add(r, &event, err);
-            }
-            report(r, "cut-event", true, r->p);
-            r->shard->cut = true;
-            r->p = r->end;
-            return WEIR_OK;
+            return event_last(r, err);
         }
+        kineto_event event;
         const char *after = kineto_event_parse(&event, r->p + 1, r->end, &r->strict);
         if (after) {
             r->event_begin = r->p;
@@ -253,48 +276,36 @@ static weir_code event_failed(reader *r, weir_err *err)
     }
 }
 
+/* Looks near first: a damaged event (an odd quote in text without newlines) must not cost a walk to
+ * the end of the window each time. */
 static weir_code event_read(reader *r, weir_err *err)
 {
-    kineto_event event;
-    const char *after = kineto_event_parse(&event, r->p + 1, r->end, &r->strict);
-    if (!after) {
-        return event_failed(r, err);
-    }
-    if (after - r->p > SUSPICIOUS_SKIP) {
-        const char *swallowed = kineto_event_find(r->window, r->p + 1, after);
-        if (swallowed) {
-            return event_repair(r, swallowed, err);
+    for (size_t reach = FIRST_REACH;; reach *= 8) {
+        const char *end = (size_t)(r->end - r->p) > reach ? r->p + reach : r->end;
+        kineto_event event;
+        const char *after = kineto_event_parse(&event, r->p + 1, end, &r->strict);
+        if (!after && end == r->end) {
+            return event_failed(r, err);
+        }
+        if (!after || after - r->p > SUSPICIOUS_SKIP) {
+            const char *next = kineto_event_find(r->window, r->p + 1, after ? after : end);
+            if (next) {
+                return event_repair(r, next, err);
+            }
+        }
+        if (after) {
+            r->event_begin = r->p;
+            r->p = after;
+            return event_add(r, &event, err);
         }
     }
-    r->event_begin = r->p;
-    r->p = after;
-    return event_add(r, &event, err);
 }
 
 /* Neither an event nor the end of the array: moves to the next event. */
 static weir_code garbage_skip(reader *r, weir_err *err)
 {
     report(r, "text-between-events", true, r->p);
-    const char *begin = r->p;
-    for (;;) {
-        const char *next = kineto_event_find(r->window, r->p, r->end);
-        if (next) {
-            r->p = next;
-            return WEIR_OK;
-        }
-        size_t left = (size_t)(r->end - r->p);
-        r->p = left > 256 ? r->end - 256 : begin;
-        bool more;
-        weir_code code = window_fill(r, &more, err);
-        begin = r->p;
-        if (code != WEIR_OK) {
-            return code;
-        }
-        if (!more) {
-            r->p = r->end;
-            return WEIR_OK;
-        }
-    }
+    return events_resume(r, err);
 }
 
 /* r->p is behind the opening bracket; leaves it behind the closing one or at the end. */
@@ -358,7 +369,7 @@ static weir_code value_get(reader *r, weir_str *value, weir_err *err)
 static weir_code metadata_recover(reader *r, weir_err *err)
 {
     report(r, "malformed-metadata", true, r->p);
-    if (r->shard->has_events) {
+    if (r->shard->has_events || ++r->recoveries > MOST_RECOVERIES) {
         r->shard->cut = true;
         r->p = r->end;
         return WEIR_OK;
@@ -438,6 +449,7 @@ static weir_code object_read(reader *r, weir_err *err)
             return WEIR_OK;
         }
         if (*r->p == '}') {
+            r->p++;
             return WEIR_OK;
         }
         if (*r->p == ',') {
@@ -455,27 +467,38 @@ static weir_code object_read(reader *r, weir_err *err)
     }
 }
 
-static weir_code not_a_trace(const reader *r, weir_err *err)
+/* Sets the place in err, beside the sentence that names it. */
+static weir_code not_a_trace(reader *r, weir_err *err)
 {
-    weir_code code;
     if (r->p == r->end) {
-        code = weir_err_set(err, WEIR_ERR_INPUT, "%s: is empty, expected a trace", r->name);
-    } else {
-        unsigned char c = (unsigned char)*r->p;
-        char shown[8] = {(char)c, 0};
-        if (c < 0x20 || c > 0x7e) {
-            static const char hex[] = "0123456789abcdef";
-            const char text[] = {'\\', 'x', hex[c >> 4], hex[c & 15], 0};
-            memcpy(shown, text, sizeof text);
-        }
-        code = weir_err_set(err, WEIR_ERR_INPUT,
-                            "%s: found '%s' where a JSON object or array of trace events was "
-                            "expected",
-                            r->name, shown);
+        return weir_err_set(err, WEIR_ERR_INPUT, "%s: is empty, expected a trace", r->name);
     }
+    uint64_t column;
+    r->event_begin = r->p;
+    uint64_t line = where_line(r, &column);
+    size_t n = (size_t)(r->end - r->p);
+    weir_text found = {0};
+    weir_text_escaped(&found, (weir_str){r->p, (uint32_t)(n < 4 * SHOWN ? n : 4 * SHOWN)}, SHOWN);
+    weir_code code = weir_err_set(err, WEIR_ERR_INPUT,
+                                  "%s:%llu:%llu: found '%s', expected a JSON object or array of "
+                                  "trace events",
+                                  r->name, (unsigned long long)line, (unsigned long long)column,
+                                  found.p && !found.failed ? found.p : "");
+    weir_text_clear(&found);
     if (err) {
         err->offset = r->window_offset + (uint64_t)(r->p - r->window);
-        err->line = (uint32_t)r->lines_before + 1;
+        err->line = line < UINT32_MAX ? (uint32_t)line : 0;
+        err->column = column < UINT32_MAX ? (uint32_t)column : 0;
+    }
+    return code;
+}
+
+/* A second document, as when two ranks wrote to one path, or what else stands behind the trace. */
+static weir_code end_check(reader *r, weir_err *err)
+{
+    weir_code code = space_skip(r, err);
+    if (code == WEIR_OK && r->p < r->end) {
+        report(r, "text-after-end", true, r->p);
     }
     return code;
 }
@@ -498,10 +521,11 @@ static weir_code document_read(reader *r, weir_err *err)
     code = is_array ? events_read(r, err) : object_read(r, err);
     if (code == WEIR_OK && !r->shard->has_events) {
         return weir_err_set(err, WEIR_ERR_INPUT,
-                            "%s: the JSON object has no \"traceEvents\" array: not a Kineto trace",
+                            "%s: found a JSON object without an array \"traceEvents\", expected a "
+                            "Kineto trace",
                             r->name);
     }
-    return code;
+    return code == WEIR_OK ? end_check(r, err) : code;
 }
 
 static void damage_report(reader *r)
@@ -529,7 +553,7 @@ weir_code kineto_file_read(kineto_shard *shard, weir_source *source,
     reader r = {
         .shard = shard,
         .source = source,
-        .name = shard->file.p,
+        .name = weir_source_shown_name(shard->file.p),
         .max_event_bytes =
             options->max_event_bytes ? options->max_event_bytes : DEFAULT_EVENT_BYTES,
         .capacity = WINDOW_BYTES,

@@ -27,18 +27,25 @@ int32_t *kineto_ranks_parse(weir_str text, uint32_t *count)
     int32_t *ranks = most <= MOST_RANKS ? malloc(most * sizeof *ranks) : NULL;
     uint32_t n = 0;
     for (const char *p = text.p, *end = text.p + text.n; ranks && p < end && n < most;) {
-        int64_t value;
+        int64_t value = -1;
         bool saturated;
         const char *after = weir_json_integer(p, end, &value, &saturated);
         if (after && value >= 0 && value <= INT32_MAX) {
             ranks[n++] = (int32_t)value;
         }
-        p = after ? after : p + 1;
+        do { /* all digits of what is no rank, lest they are looked at again */
+            p++;
+        } while (p < end && (p < after || (*p >= '0' && *p <= '9')));
     }
     if (n == 0 || !weir_sort(ranks, n, sizeof *ranks, rank_compare, NULL)) {
         free(ranks);
         return NULL;
     }
-    *count = n;
+    *count = 1;
+    for (uint32_t i = 1; i < n; i++) {
+        if (ranks[i] != ranks[*count - 1]) {
+            ranks[(*count)++] = ranks[i];
+        }
+    }
     return ranks;
 }

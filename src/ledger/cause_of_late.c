@@ -1,4 +1,5 @@
 #include "ledger/cause_of_late.h"
+#include "base/grow.h"
 
 #include "base/sort.h"
 
@@ -118,13 +119,8 @@ static bool kernels_of(const ledger_run *run, weir_device_id d, int64_t begin, i
             if (run->in->classes->cls[s] > WEIR_CLASS_MEMORY) {
                 continue;
             }
-            if (n == capacity) {
-                capacity = capacity ? 2 * capacity : 256;
-                kernel_sum *grown = realloc(*sums, capacity * sizeof *grown);
-                if (!grown) {
-                    return false;
-                }
-                *sums = grown;
+            if (!weir_grow(sums, n, &capacity, sizeof **sums)) {
+                return false;
             }
             (*sums)[n++] =
                 (kernel_sum){run->spans.name[s], grid_of(run, s), run->spans.dur_ns[s], 1};

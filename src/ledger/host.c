@@ -1,4 +1,5 @@
 /* What a host thread was doing: enclosing spans and what their names say (DESIGN 2.4). */
+#include "base/grow.h"
 #include "ledger/run.h"
 
 #include <stdlib.h>
@@ -14,14 +15,8 @@ static bool lane_parents(const ledger_run *run, const weir_lane *lane, weir_span
             depth--;
         }
         run->parent[s - base] = depth ? (*stack)[depth - 1] : WEIR_NONE;
-        if (depth == *capacity) {
-            uint32_t more = *capacity ? 2 * *capacity : 256;
-            weir_span_id *grown = realloc(*stack, more * sizeof *grown);
-            if (!grown) {
-                return false;
-            }
-            *stack = grown;
-            *capacity = more;
+        if (!weir_grow(stack, depth, capacity, sizeof **stack)) {
+            return false;
         }
         (*stack)[depth++] = s;
     }

@@ -1,7 +1,7 @@
 /* Lines as they come, and the accounts of the steps that they fall into. */
+#include "base/grow.h"
 #include "ledger/run.h"
 
-#include <stdlib.h>
 
 static bool line_append(ledger_device *d, const line_part *part)
 {
@@ -11,14 +11,8 @@ static bool line_append(ledger_device *d, const line_part *part)
         last->end_ns = part->end_ns;
         return true;
     }
-    if (!d->lines || d->line_count == d->line_capacity) {
-        uint32_t more = d->line_capacity ? d->line_capacity + d->line_capacity / 2 : 256;
-        weir_line *grown = realloc(d->lines, more * sizeof *grown);
-        if (!grown) {
-            return false;
-        }
-        d->lines = grown;
-        d->line_capacity = more;
+    if (!weir_grow(&d->lines, d->line_count, &d->line_capacity, sizeof *d->lines)) {
+        return false;
     }
     d->lines[d->line_count++] =
         (weir_line){part->begin_ns, part->end_ns, part->span, part->instance, (uint8_t)part->cause};

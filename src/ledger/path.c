@@ -1,6 +1,7 @@
 /* The critical path over all ranks (DESIGN 2.9): backwards from the end of the window, each time to
  * what the moment had to wait for: the span before on its stream, an event, a launch and what its
  * thread did before it, the last member of a collective, the work that a blocking call awaited. */
+#include "base/grow.h"
 #include "base/sort.h"
 #include "ledger/run.h"
 
@@ -55,16 +56,10 @@ static void segment_add(path *p, int64_t from, weir_cause cause, weir_span_id sp
     if (from >= p->t) {
         return;
     }
-    if (p->count == p->capacity) {
-        uint32_t more = p->capacity ? 2 * p->capacity : 1024;
-        segment *grown = realloc(p->segments, more * sizeof *grown);
-        if (!grown) {
-            p->failed = true;
-            p->t = p->begin_ns;
-            return;
-        }
-        p->segments = grown;
-        p->capacity = more;
+    if (!weir_grow(&p->segments, p->count, &p->capacity, sizeof *p->segments)) {
+        p->failed = true;
+        p->t = p->begin_ns;
+        return;
     }
     weir_lane_id lane = span == WEIR_NONE ? WEIR_NONE : p->run->spans.lane[span];
     p->segments[p->count++] = (segment){from, p->t, span, rank, lane, (uint8_t)cause};

@@ -3,6 +3,7 @@
  * Every span becomes one to three pieces (waiting, transfer, unsplit for communication). A piece
  * joins the heap of its row when it begins and leaves lazily when it has ended; the top of a heap
  * is the span that started first (tie: lower id). */
+#include "base/grow.h"
 #include "base/sort.h"
 #include "ledger/run.h"
 
@@ -49,15 +50,9 @@ static bool starts_before(const sweep *s, uint32_t a, uint32_t b)
 
 static void heap_push(sweep *s, heap *h, uint32_t item)
 {
-    if (h->count == h->capacity) {
-        uint32_t more = h->capacity ? 2 * h->capacity : 64;
-        uint32_t *grown = realloc(h->items, more * sizeof *grown);
-        if (!grown) {
-            s->failed = true;
-            return;
-        }
-        h->items = grown; /* freed at the end of ledger_sweep */
-        h->capacity = more; /* NOLINT(clang-analyzer-unix.Malloc) */
+    if (!weir_grow(&h->items, h->count, &h->capacity, sizeof *h->items)) {
+        s->failed = true;
+        return;
     }
     uint32_t i = h->count++;
     for (; i > 0 && starts_before(s, item, h->items[(i - 1) / 2]); i = (i - 1) / 2) {
@@ -100,15 +95,9 @@ static void piece_add(sweep *s, weir_span_id span, row r, int64_t begin, int64_t
     if (begin >= end) {
         return;
     }
-    if (s->piece_count == s->piece_capacity) {
-        uint32_t more = s->piece_capacity ? 2 * s->piece_capacity : 1024;
-        piece *grown = realloc(s->pieces, more * sizeof *grown);
-        if (!grown) {
-            s->failed = true;
-            return;
-        }
-        s->pieces = grown;
-        s->piece_capacity = more;
+    if (!weir_grow(&s->pieces, s->piece_count, &s->piece_capacity, sizeof *s->pieces)) {
+        s->failed = true;
+        return;
     }
     s->pieces[s->piece_count++] = (piece){begin, end, span, (uint8_t)r};
 }

@@ -2,7 +2,6 @@
 #include "base/grow.h"
 #include "ledger/run.h"
 
-
 static bool line_append(ledger_device *d, const line_part *part)
 {
     weir_line *last = d->line_count ? &d->lines[d->line_count - 1] : NULL;

@@ -246,6 +246,12 @@ static inline int64_t whole_us(int64_t ns)
     return ns / 1000;
 }
 
+/* A moment of the sealed timeline as it was drawn. */
+static inline int64_t drawn_us(const ledger_fixture *f, int64_t ns)
+{
+    return whole_us(ns + weir_timeline_origin_ns(f->t));
+}
+
 /* How much of the row-th device (by rank, then number) has the cause. */
 static inline int64_t device_us(const ledger_fixture *f, uint32_t row, weir_cause cause)
 {
@@ -271,7 +277,7 @@ static inline void assert_path(const ledger_fixture *f, const expected_segment *
     const weir_path_segment *got = f->result->critical_path.segments;
     uint32_t n = f->result->critical_path.segment_count;
     for (uint32_t i = 0; i < n && i < count; i++) {
-        int64_t begin_us = whole_us(got[i].begin_ns), end_us = whole_us(got[i].end_ns);
+        int64_t begin_us = drawn_us(f, got[i].begin_ns), end_us = drawn_us(f, got[i].end_ns);
         if (got[i].rank != want[i].rank || begin_us != want[i].begin_us ||
             end_us != want[i].end_us || got[i].cause != want[i].cause) {
             fail_msg(

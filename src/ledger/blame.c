@@ -33,18 +33,14 @@ static void waits_sum(blame *b)
         const ledger_device *device = &run->device[d];
         for (uint32_t i = 0; i < device->line_count; i++) {
             const weir_line *line = &device->lines[i];
-            int64_t begin = line->begin_ns > device->begin_ns ? line->begin_ns : device->begin_ns;
-            int64_t end = line->end_ns < device->end_ns ? line->end_ns : device->end_ns;
             bool waits = line->cause == WEIR_CAUSE_DEPENDENCY_STRAGGLER ||
                          line->cause == WEIR_CAUSE_DEPENDENCY_BUBBLE;
             if (!waits || line->instance == WEIR_NONE) {
                 continue;
             }
             b->verdicts[line->instance].exposed = true;
-            if (begin < end) {
-                b->verdicts[line->instance].waited_ns +=
-                    (end - begin) * run->devices[d].multiplicity;
-            }
+            b->verdicts[line->instance].waited_ns +=
+                ledger_in_window(device, line) * run->devices[d].multiplicity;
         }
     }
 }

@@ -92,21 +92,6 @@ static uint32_t grid_of(const ledger_run *run, weir_span_id s)
     return fold;
 }
 
-/* The first span of lane that starts at or after t. */
-static uint32_t lane_from(const ledger_run *run, const weir_lane *lane, int64_t t)
-{
-    uint32_t low = lane->first_span, high = lane->first_span + lane->span_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (run->spans.start_ns[middle] < t) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* The kernels that start in [begin, end), sorted and joined. */
 static bool kernels_of(const ledger_run *run, weir_device_id d, int64_t begin, int64_t end,
                        kernel_sum **sums, uint32_t *count)
@@ -114,7 +99,7 @@ static bool kernels_of(const ledger_run *run, weir_device_id d, int64_t begin, i
     uint32_t n = 0, capacity = 0;
     for (uint32_t i = 0; i < run->devices[d].lane_count; i++) {
         const weir_lane *lane = &run->lanes[run->devices[d].first_lane + i];
-        for (uint32_t s = lane_from(run, lane, begin);
+        for (uint32_t s = ledger_first_after(run, lane, begin - 1);
              s < lane->first_span + lane->span_count && run->spans.start_ns[s] < end; s++) {
             if (run->in->classes->cls[s] > WEIR_CLASS_MEMORY) {
                 continue;
@@ -257,6 +242,13 @@ static weir_cause largest_host_cause(const weir_causes *causes)
     return best;
 }
 
+/* Idle time without a launch, or behind one, is not the host's. */
+static bool is_of_host(weir_cause cause)
+{
+    return cause != WEIR_CAUSE_DEPENDENCY_UNKNOWN && cause != WEIR_CAUSE_DEPENDENCY_TURNAROUND &&
+           cause != WEIR_CAUSE_DEPENDENCY_STREAM && cause != WEIR_CAUSE_DEPENDENCY_TAIL;
+}
+
 weir_code late_explain(const ledger_run *run, const weir_instance *instance, uint32_t late,
                        const int64_t *begin, const int64_t *end, late_cause *cause, weir_err *err)
 {
@@ -304,8 +296,8 @@ weir_code late_explain(const ledger_run *run, const weir_instance *instance, uin
     } else if (excess[best] > 0 && best == LINK) {
         cause->reason = WEIR_REASON_SLOW_LINK;
     } else if (excess[best] > 0 && best == HOST) {
-        cause->reason = WEIR_REASON_LATE_HOST;
         cause->host_cause = largest_host_cause(&causes);
+        cause->reason = is_of_host(cause->host_cause) ? WEIR_REASON_LATE_HOST : WEIR_REASON_UNKNOWN;
     } else if (excess[best] > 0) {
         uint32_t typical = late;
         for (uint32_t k = 0; k < n && typical == late; k++) {

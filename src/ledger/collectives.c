@@ -59,10 +59,9 @@ static void exposed_sum(const ledger_run *run, int64_t *exposed)
         const ledger_device *device = &run->device[d];
         for (uint32_t i = 0; i < device->line_count; i++) {
             const weir_line *line = &device->lines[i];
-            int64_t begin = line->begin_ns > device->begin_ns ? line->begin_ns : device->begin_ns;
-            int64_t end = line->end_ns < device->end_ns ? line->end_ns : device->end_ns;
-            if (line->instance != WEIR_NONE && begin < end) {
-                exposed[line->instance] += (end - begin) * run->devices[d].multiplicity;
+            if (line->instance != WEIR_NONE) {
+                exposed[line->instance] +=
+                    ledger_in_window(device, line) * run->devices[d].multiplicity;
             }
         }
     }

@@ -84,9 +84,8 @@ static uint32_t axis_places(const ledger_run *run, place *places, uint32_t most)
         const ledger_device *device = &run->device[d];
         for (uint32_t i = 0; i < device->line_count; i++) {
             const weir_line *line = &device->lines[i];
-            int64_t begin = line->begin_ns > device->begin_ns ? line->begin_ns : device->begin_ns;
-            int64_t end = line->end_ns < device->end_ns ? line->end_ns : device->end_ns;
-            if (!is_on_axis((weir_cause)line->cause) || begin >= end) {
+            int64_t ns = ledger_in_window(device, line);
+            if (!is_on_axis((weir_cause)line->cause) || ns == 0) {
                 continue;
             }
             const char *axis = line->instance == WEIR_NONE
@@ -100,7 +99,7 @@ static uint32_t axis_places(const ledger_run *run, place *places, uint32_t most)
                 places[n++] = (place){(weir_cause)line->cause, axis, -1, 0};
             }
             if (k < n) {
-                places[k].ns += (end - begin) * run->devices[d].multiplicity;
+                places[k].ns += ns * run->devices[d].multiplicity;
             }
         }
     }

@@ -54,30 +54,6 @@ weir_code ledger_hosts(ledger_run *run, weir_err *err)
     return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
 }
 
-/* The last span of lane that starts at or before t, or WEIR_NONE. */
-static weir_span_id last_started(const ledger_run *run, const weir_lane *lane, int64_t t)
-{
-    uint32_t low = lane->first_span, high = lane->first_span + lane->span_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (run->spans.start_ns[middle] <= t) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low > lane->first_span ? low - 1 : WEIR_NONE;
-}
-
-weir_span_id ledger_innermost(const ledger_run *run, const weir_lane *lane, int64_t t)
-{
-    weir_span_id s = last_started(run, lane, t);
-    while (s != WEIR_NONE && ledger_end(run, s) <= t) {
-        s = run->parent[s - run->spans.device_count];
-    }
-    return s;
-}
-
 static bool is_graph_launch(weir_str name)
 {
     return weir_str_has(name, WEIR_STR("GraphLaunch"));

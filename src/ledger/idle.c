@@ -48,21 +48,6 @@ static bool chain_cause(const ledger_run *run, weir_span_id s, int64_t t, weir_c
     return false;
 }
 
-/* The first span of the thread that starts after t. */
-static uint32_t first_after(const ledger_run *run, const weir_lane *thread, int64_t t)
-{
-    uint32_t low = thread->first_span, high = thread->first_span + thread->span_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (run->spans.start_ns[middle] <= t) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* What the process's other threads do at t, where the launching thread does nothing. A thread that
  * waits for the device tells nothing about why the device waits. *until: lowered to where that may
  * change. */
@@ -78,7 +63,7 @@ static void others_cause(const ledger_run *run, const weir_lane *thread, int64_t
         if (lane == thread) {
             continue;
         }
-        weir_span_id s = ledger_innermost(run, lane, t), next = first_after(run, lane, t);
+        weir_span_id s = ledger_innermost(run, lane, t), next = ledger_first_after(run, lane, t);
         if (s != WEIR_NONE && ledger_end(run, s) < *until) {
             *until = ledger_end(run, s);
         }
@@ -98,7 +83,8 @@ void ledger_host_parts(const ledger_run *run, const weir_lane *thread, int64_t t
                        ledger_host_visitor visit, void *context)
 {
     weir_span_id innermost = ledger_innermost(run, thread, t), held_span = WEIR_NONE;
-    uint32_t next = first_after(run, thread, t), last = thread->first_span + thread->span_count;
+    uint32_t next = ledger_first_after(run, thread, t),
+             last = thread->first_span + thread->span_count;
     weir_cause held = WEIR_CAUSE_DEPENDENCY_HOST;
     int64_t begin = t;
     while (t < end) {
@@ -156,27 +142,6 @@ static bool is_in_sync(const ledger_run *run, const weir_lane *thread, int64_t t
     return s != WEIR_NONE && chain_cause(run, s, t, &cause) && cause == WEIR_CAUSE_DEPENDENCY_SYNC;
 }
 
-/* When the last producer that `next` awaits ends; INT64_MIN where it awaits none. */
-static int64_t producer_end(const ledger_run *run, weir_span_id next)
-{
-    const weir_match *m = run->in->match;
-    uint32_t low = 0, high = m->edge_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->edges[middle].after < next) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    int64_t end = INT64_MIN;
-    for (; low < m->edge_count && m->edges[low].after == next; low++) {
-        int64_t e = ledger_end(run, m->edges[low].before);
-        end = e > end ? e : end;
-    }
-    return end;
-}
-
 /* A graph was launched between the launches of the spans around the gap, and none of its kernels
  * is in the trace: profilers under-record replays, the gap may have been work. */
 static int64_t unrecorded_graph(const line_writer *w, weir_span_id next, weir_span_id previous,
@@ -224,8 +189,9 @@ static void gap_explain(line_writer *w, int64_t begin, int64_t end, weir_span_id
         part_write(w, t, until, WEIR_CAUSE_DEPENDENCY_LAUNCH);
         t = until;
     }
-    int64_t producer = t < end ? producer_end(run, next) : INT64_MIN;
-    until = producer < end ? producer : end;
+    weir_span_id producer = ledger_producer(run, next);
+    int64_t produced = producer == WEIR_NONE ? INT64_MIN : ledger_end(run, producer);
+    until = produced < end ? produced : end;
     if (t < until) {
         part_write(w, t, until, WEIR_CAUSE_DEPENDENCY_STREAM);
         t = until;

@@ -68,17 +68,3 @@ void ledger_line(line_writer *w, const line_part *part)
         t = until;
     }
 }
-
-uint32_t ledger_line_at(const ledger_device *d, int64_t t)
-{
-    uint32_t low = 0, high = d->line_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (d->lines[middle].end_ns <= t) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < d->line_count && d->lines[low].begin_ns <= t ? low : d->line_count;
-}

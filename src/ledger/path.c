@@ -254,23 +254,12 @@ static weir_span_id work_back(path *p, weir_span_id span)
 static weir_span_id device_predecessor(const path *p, weir_span_id span)
 {
     const ledger_run *run = p->run;
-    const weir_match *m = run->in->match;
     const weir_lane *lane = &run->lanes[run->spans.lane[span]];
     weir_span_id best = span > lane->first_span ? span - 1 : WEIR_NONE;
-    uint32_t low = 0, high = m->edge_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->edges[middle].after < span) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    for (; low < m->edge_count && m->edges[low].after == span; low++) {
-        weir_span_id before = m->edges[low].before;
-        if (best == WEIR_NONE || ledger_end(run, before) > ledger_end(run, best)) {
-            best = before;
-        }
+    weir_span_id producer = ledger_producer(run, span);
+    if (producer != WEIR_NONE &&
+        (best == WEIR_NONE || ledger_end(run, producer) > ledger_end(run, best))) {
+        best = producer;
     }
     return best;
 }

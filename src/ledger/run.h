@@ -133,6 +133,12 @@ weir_code ledger_axes(ledger_run *run, weir_err *err);
 const char *ledger_axis(const ledger_run *run, const weir_instance *instance);
 /* "in_node", "between_nodes", or NULL where hosts are not recorded. */
 const char *ledger_tier(const ledger_run *run, const weir_instance *instance);
+/* lookup.c: the first span of lane that starts after t; first_span + span_count where none does. */
+weir_span_id ledger_first_after(const ledger_run *run, const weir_lane *lane, int64_t t);
+/* Of the spans whose end an event makes `span` wait for: the one that ends last, or WEIR_NONE. */
+weir_span_id ledger_producer(const ledger_run *run, weir_span_id span);
+/* How much of a line lies in the device's window. */
+int64_t ledger_in_window(const ledger_device *device, const weir_line *line);
 /* The host span on lane at local moment t that is innermost, or WEIR_NONE. */
 weir_span_id ledger_innermost(const ledger_run *run, const weir_lane *lane, int64_t t);
 /* Line of the device that holds t, or line_count. */

@@ -185,17 +185,16 @@ static weir_code communication_sum(ledger_run *run, weir_err *err)
         const ledger_device *device = &run->device[d];
         for (uint32_t i = 0; i < device->line_count; i++) {
             const weir_line *line = &device->lines[i];
-            int64_t begin = line->begin_ns > device->begin_ns ? line->begin_ns : device->begin_ns;
-            int64_t end = line->end_ns < device->end_ns ? line->end_ns : device->end_ns;
+            int64_t in_window_ns = ledger_in_window(device, line);
             if (weir_cause_wait((weir_cause)line->cause) != WEIR_WAIT_COMMUNICATION ||
-                begin >= end) {
+                in_window_ns == 0) {
                 continue;
             }
             const char *tier = line->instance == WEIR_NONE
                                    ? NULL
                                    : ledger_tier(run, &run->in->match->instances[line->instance]);
             int k = !tier ? 2 : tier[0] == 'i' ? 0 : 1;
-            ns[line->cause][k] += (end - begin) * run->devices[d].multiplicity;
+            ns[line->cause][k] += in_window_ns * run->devices[d].multiplicity;
         }
     }
     r->communication =

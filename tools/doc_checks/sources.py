@@ -1,5 +1,6 @@
 """Files of the checkout against the docs: one line a file, links that lead somewhere."""
 import fnmatch
+import json
 import re
 import subprocess
 
@@ -64,9 +65,46 @@ def check_make_targets(root, documents):
     targets = set(re.findall(r"^([a-z]+):", makefile, re.M))
     problems = []
     for document in documents:
+        fenced = False
         for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), 1):
+            fenced ^= bool(FENCED.match(line))
             for target in re.findall(r"^\s*(?:\$ )?make ([a-z]+)", line):
-                if target not in targets:
+                if fenced and target not in targets:
                     problems.append(f"{document.relative_to(root)}:{number}: "
                                     f"the Makefile has no target {target}")
     return problems
+
+
+def check_damage_kinds(root):
+    """Every kind of damage that import/ counts is explained."""
+    page = (root / "docs" / "how-to" / "damaged-files.md").read_text(encoding="utf-8")
+    text = "".join(p.read_text() for p in sorted((root / "src" / "import").glob("*.c")))
+    kinds = sorted(set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', text)))
+    return [f"docs/how-to/damaged-files.md: no line for `{kind}`" for kind in kinds
+            if f"| `{kind}` |" not in page]
+
+
+def schema_keys(node, definitions, seen):
+    """Names of all properties below a node of a JSON Schema; names of causes are no properties."""
+    if isinstance(node, list):
+        return set().union(*(schema_keys(item, definitions, seen) for item in node))
+    if not isinstance(node, dict):
+        return set()
+    found = set(node.get("properties", ()))
+    reference = node.get("$ref", "")
+    if reference and reference not in seen:
+        seen.add(reference)
+        found |= schema_keys(definitions[reference.rsplit("/", 1)[1]], definitions, seen)
+    for child in [*node.get("properties", {}).values(), node.get("items"), *node.get("anyOf", ())]:
+        found |= schema_keys(child, definitions, seen)
+    return found
+
+
+def check_json_page(root):
+    """Every key of the JSON Schema is explained."""
+    schema = json.loads((root / "docs" / "schema" / "result.schema.json").read_text())
+    page = (root / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([\w.\[\]]+)`", page))
+    named = {part for name in named for part in re.split(r"[.\[\]]+", name)}
+    missing = sorted(schema_keys(schema, schema["$defs"], set()) - named)
+    return [f"docs/reference/json.md: no line for `{key}`" for key in missing]

@@ -15,8 +15,9 @@ static weir_code no_memory(const kineto_shard *s, weir_err *err)
 /* Ranks of an arithmetic series, as "Global rank start/stride" and "Group size" give them. */
 static int32_t *ranks_of_series(const kineto_comm *c, uint32_t *count)
 {
-    bool usable = c->rank_stride > 0 && c->group_size > 0 && c->group_size <= 1 << 20 &&
-                  c->rank_start >= 0 && c->rank_start + c->rank_stride * c->group_size < INT32_MAX;
+    bool usable = c->rank_stride > 0 && c->rank_stride < INT32_MAX && c->group_size > 0 &&
+                  c->group_size <= 1 << 20 && c->rank_start >= 0 && c->rank_start < INT32_MAX &&
+                  c->rank_start + c->rank_stride * c->group_size < INT32_MAX;
     int32_t *ranks = usable ? malloc((size_t)c->group_size * sizeof *ranks) : NULL;
     *count = ranks ? (uint32_t)c->group_size : 0;
     for (uint32_t i = 0; i < *count; i++) {

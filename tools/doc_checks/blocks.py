@@ -231,9 +231,10 @@ class Checker:
         return done
 
     def compare(self, block, want, where, shown):
-        if [line.rstrip() for line in want.splitlines()] == [l.rstrip() for l in block.lines]:
+        lines = [line.rstrip() for line in want.rstrip().splitlines()]
+        if lines == [line.rstrip() for line in block.text().rstrip().splitlines()]:
             return
-        shown.append((block, "\n".join(line.rstrip() for line in want.splitlines())))
+        shown.append((block, "\n".join(lines)))
         if not self.write:
             self.problems.append(f"{where}: not what there is now (tools/check-docs --write WEIR "
                                  "puts it there; read the diff)")

@@ -70,7 +70,9 @@ static void member_divide(ledger_run *run, const weir_instance *i, uint32_t row,
         weir_match_to_local(run->in->match, run->devices[member->device].rank, i->last_arrival_ns);
     arrived = !i->split || arrived < start ? start : arrived > end ? end : arrived;
     int64_t unsplit = i->complete && i->split ? end : arrived + like->shortest;
-    run->split[row] = (member_split){arrived, unsplit > end ? end : unsplit, like->median};
+    /* Without bytes there is no bandwidth that would foretell how long it takes. */
+    int64_t typical = i->bytes ? like->median : 0;
+    run->split[row] = (member_split){arrived, unsplit > end ? end : unsplit, typical};
 }
 
 weir_code ledger_split(ledger_run *run, weir_err *err)

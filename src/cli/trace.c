@@ -1,10 +1,12 @@
 #include "cli/trace.h"
 
+#include "base/intern.h"
 #include "cli/commands.h"
 #include "cli/document.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "result/json.h"
+#include "scenario/embedded.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,11 +104,41 @@ static weir_code note_inputs(trace_run_state *run, weir_err *err)
     return WEIR_OK;
 }
 
+/* The presets that decide about classes and causes. The accelerators are told by their devices'
+ * names; all of them count as one. */
+static weir_code note_presets(trace_run_state *run, weir_err *err)
+{
+    static const weir_str whole[] = {{"kernels.yaml", 12}, {"host-spans.yaml", 15}};
+    enum { WHOLE = sizeof whole / sizeof *whole };
+    weir_result *result = run->result;
+    uint32_t count;
+    const weir_embedded_file *files = weir_embedded_files(&count);
+    result->presets = weir_arena_alloc(result->arena, WHOLE + 1, sizeof *result->presets);
+    if (!result->presets)
+        return no_memory(err);
+    uint64_t accelerators = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        weir_str path = weir_str_from(files[i].path);
+        uint64_t hash = weir_hash(files[i].bytes, files[i].n);
+        if (weir_str_starts(path, WEIR_STR("accelerators/")))
+            accelerators = accelerators * 31 + hash;
+        for (int k = 0; k < WHOLE; k++)
+            if (weir_str_eq(path, whole[k]))
+                result->presets[result->preset_count++] = (struct weir_preset_row){
+                    files[i].path, weir_result_printf(result, "%016llx", (unsigned long long)hash)};
+    }
+    result->presets[result->preset_count++] = (struct weir_preset_row){
+        "accelerators", weir_result_printf(result, "%016llx", (unsigned long long)accelerators)};
+    return WEIR_OK;
+}
+
 static weir_code build_ledger(const trace_options *o, trace_run_state *run, weir_err *err)
 {
     weir_code code = weir_host_names_load(&run->host_names, err);
     if (code == WEIR_OK)
         code = note_inputs(run, err);
+    if (code == WEIR_OK)
+        code = note_presets(run, err);
     if (code != WEIR_OK)
         return code;
     weir_ledger_input input = {

@@ -21,13 +21,16 @@ static void put_source(weir_json_writer *w, const weir_result *result)
     weir_json_close(w);
 }
 
-static void put_provenance(weir_json_writer *w)
+static void put_provenance(weir_json_writer *w, const weir_result *result)
 {
     weir_json_key(w, "provenance");
     weir_json_open_object(w, WEIR_JSON_INLINE);
     json_put_text(w, "version", weir_version());
     weir_json_key(w, "presets");
     weir_json_open_object(w, WEIR_JSON_INLINE);
+    for (uint32_t i = 0; i < result->preset_count; i++) {
+        json_put_text(w, result->presets[i].name, result->presets[i].hash);
+    }
     weir_json_close(w);
     json_put_text(w, "scenario", NULL);
     json_put_int(w, "seed", 0);
@@ -155,7 +158,7 @@ weir_code weir_result_json(weir_text *out, const weir_result *result, weir_err *
     json_put_int(w, "schema", SCHEMA);
     json_put_text(w, "command", result->command);
     put_source(w, result);
-    put_provenance(w);
+    put_provenance(w, result);
     put_window(w, result);
     put_verdict(w, result);
     json_total(w, result);

@@ -141,6 +141,11 @@ typedef struct {
     bool simulated;
     const char **inputs;
     uint32_t input_count;
+    struct weir_preset_row { /* what was read of presets/, and the user's own files */
+        const char *name;
+        const char *hash; /* 16 hexadecimal digits of the bytes (weir_hash) */
+    } *presets;
+    uint32_t preset_count;
     struct {
         int64_t begin_ns, end_ns; /* aligned, Unix ns */
         uint32_t steps, devices, ranks, nodes;

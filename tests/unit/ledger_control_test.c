@@ -7,7 +7,7 @@
  * device computes up to the last `idle_us` of each. */
 static void add_idle_step(ledger_fixture *f, int64_t step, int64_t idle_us)
 {
-    char name[32];
+    char name[48];
     snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)step);
     add_step(f, 0, name, us(100 * step, 100 * (step + 1)));
     add_kernel(f, on(0, 7), MATH, us(100 * step, 100 * (step + 1) - idle_us), 0);
@@ -121,7 +121,7 @@ static void does_not_pool_ranks(void **state)
     add_ranks(&f, 2);
     for (int64_t s = 0; s < 5; s++) {
         for (weir_rank_id r = 0; r < 2; r++) {
-            char name[32];
+            char name[48];
             snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)s);
             int64_t idle = s < 4 && s % 2 == r ? 40 : 0;
             if (s < 4) {

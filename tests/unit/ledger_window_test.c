@@ -25,7 +25,7 @@ static int64_t end_us(const ledger_fixture *f, uint32_t device)
 static void add_steps(ledger_fixture *f, weir_rank_id r, int64_t first, int64_t last)
 {
     for (int64_t s = first; s <= last; s++) {
-        char name[32];
+        char name[48];
         snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)s);
         add_step(f, r, name, us(100 * s, 100 * (s + 1)));
         add_kernel(f, on(r, 7), MATH, us(100 * s + 60, 100 * s + 140),

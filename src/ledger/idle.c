@@ -96,10 +96,10 @@ void ledger_host_parts(const ledger_run *run, const weir_lane *thread, int64_t t
             until = run->spans.start_ns[next];
         }
         weir_cause cause = WEIR_CAUSE_DEPENDENCY_HOST;
-        if (innermost != WEIR_NONE) {
-            chain_cause(run, innermost, t, &cause);
-        } else {
-            others_cause(run, thread, t, &until, &cause);
+        bool told = innermost != WEIR_NONE && chain_cause(run, innermost, t, &cause);
+        if (!told &&
+            (innermost == WEIR_NONE || run->spans.kind[innermost] == WEIR_SPAN_ANNOTATION)) {
+            others_cause(run, thread, t, &until, &cause); /* an annotation is no activity */
         }
         if (begin < t && (cause != held || innermost != held_span)) {
             visit(context, begin, t, held, held_span);

@@ -189,6 +189,32 @@ static void asks_other_threads_where_the_launching_one_is_silent(void **state)
     ledger_fixture_close(&f);
 }
 
+/* An annotation is no activity: under loss.backward() the main thread waits for the thread of
+ * autograd, which tells.
+ *
+ *   us        10        30        60           90
+ *   thread 1  [ ## backward ## .. ][ aten::add ..][launch)
+ *   thread 2            [ malloc ............. ]
+ *   gap       host 20   allocator 30 host 30   */
+static void asks_other_threads_under_an_annotation(void **state)
+{
+    (void)state;
+    ledger_fixture f;
+    ledger_fixture_open(&f);
+    add_ranks(&f, 1);
+    add_host(&f, on(0, 1), WEIR_SPAN_ANNOTATION, "## backward ##", us(0, 60));
+    add_host(&f, on(0, 1), WEIR_SPAN_OP, "aten::add", us(60, 90));
+    add_host(&f, on(0, 2), WEIR_SPAN_RUNTIME, "cudaMalloc", us(30, 90));
+    open_with_a_gap(&f, 0, add_launch(&f, 0, 90));
+    make_ledger(&f);
+    static const expected_idle want[] = {{WEIR_CAUSE_DEPENDENCY_HOST, 20 + 30},
+                                         {WEIR_CAUSE_DEPENDENCY_ALLOCATOR, 30},
+                                         {WEIR_CAUSE_DEPENDENCY_LAUNCH, 1},
+                                         {WEIR_CAUSE_DEPENDENCY_TURNAROUND, 9}};
+    assert_idle(&f, 0, want, 4);
+    ledger_fixture_close(&f);
+}
+
 /* Threads of another rank, which is another process, are not asked. */
 static void does_not_ask_the_threads_of_other_processes(void **state)
 {
@@ -284,6 +310,7 @@ int main(void)
         cmocka_unit_test(charges_the_synchronisation_with_the_gap_behind_it),
         cmocka_unit_test(does_not_charge_a_synchronisation_that_was_over),
         cmocka_unit_test(asks_other_threads_where_the_launching_one_is_silent),
+        cmocka_unit_test(asks_other_threads_under_an_annotation),
         cmocka_unit_test(does_not_ask_the_threads_of_other_processes),
         cmocka_unit_test(is_turnaround_inside_a_graph),
         cmocka_unit_test(is_unknown_behind_a_graph_launch_without_kernels),

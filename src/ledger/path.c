@@ -295,7 +295,10 @@ static weir_span_id start_back(path *p, weir_span_id span)
         segment_add(p, aligned(p, rank, ended), WEIR_CAUSE_DEPENDENCY_UNKNOWN, WEIR_NONE, rank);
         return before;
     }
-    int64_t launched = ledger_end(run, launch) < start ? ledger_end(run, launch) : start;
+    /* Inside its launch call a span was queued at some moment since the call began: then what ended
+     * after that moment binds (graph launches on ROCm last as long as their kernels). */
+    int64_t called = run->spans.start_ns[launch], returned = ledger_end(run, launch);
+    int64_t launched = returned <= start ? returned : called < start ? called : start;
     weir_span_id producer = p->has_events[rank] ? WEIR_NONE : inferred_producer(p, span);
     if (producer != WEIR_NONE && ledger_end(run, producer) > ended) {
         before = producer;
@@ -305,9 +308,11 @@ static weir_span_id start_back(path *p, weir_span_id span)
         segment_add(p, aligned(p, rank, ended), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE, rank);
         return before;
     }
-    segment_add(p, aligned(p, rank, launched), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE, rank);
-    segment_add(p, aligned(p, rank, run->spans.start_ns[launch]), WEIR_CAUSE_DEPENDENCY_LAUNCH,
-                launch, rank);
+    if (returned <= start) {
+        segment_add(p, aligned(p, rank, returned), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE,
+                    rank);
+    }
+    segment_add(p, aligned(p, rank, called), WEIR_CAUSE_DEPENDENCY_LAUNCH, launch, rank);
     return host_back(p, &run->lanes[run->spans.lane[launch]]);
 }
 

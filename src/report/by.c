@@ -164,7 +164,11 @@ static void by_cause(const page *p)
     table t;
     table_begin(&t, "lrrrrr");
     put_headings(&t, headings);
-    for (;;) {
+    uint32_t top = page_top(p, ROWS), shown = 0, count = 0;
+    for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+        count += p->result->total.causes.ns[c] > 0;
+    }
+    for (; shown < count && shown < top; shown++) {
         int best = -1;
         for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
             int64_t least = best >= 0 ? p->result->total.causes.ns[best] : 0;
@@ -172,13 +176,11 @@ static void by_cause(const page *p)
                 best = c;
             }
         }
-        if (best < 0) {
-            break;
-        }
         done[best] = true;
         put_cause(&t, p->result, best);
     }
     table_print(&t, p->out, p->options->colour);
+    (p, count, shown);
 }
 
 static void put_bytes(table *t, uint64_t bytes)

@@ -179,8 +179,7 @@ static void by_cause(const page *p)
         done[best] = true;
         put_cause(&t, p->result, best);
     }
-    table_print(&t, p->out, p->options->colour);
-    (p, count, shown);
+    put_table(p, &t, shown, count);
 }
 
 static void put_bytes(table *t, uint64_t bytes)

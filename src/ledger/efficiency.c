@@ -106,13 +106,23 @@ static int tax_compare(const void *a, const void *b, const void *context)
     return (p > q) - (p < q);
 }
 
-/* Of spans alike: what those beside communication took longer than the others' mean. */
+static bool starts_in_window(const ledger_run *run, weir_span_id s)
+{
+    const ledger_device *device = &run->device[run->lanes[run->spans.lane[s]].device];
+    return run->spans.start_ns[s] >= device->begin_ns && run->spans.start_ns[s] < device->end_ns;
+}
+
+/* Of spans alike: what those beside communication took longer than the others' mean, in the window;
+ * the others tell from anywhere. */
 static int64_t tax_of(const ledger_run *run, const tax_key *keys, size_t n)
 {
     int64_t alone_ns = 0, alone = 0, beside_ns = 0, beside = 0;
     for (size_t i = 0; i < n; i++) {
         int64_t ns = run->spans.dur_ns[keys[i].span];
         bool is_beside = run->beside_comm[keys[i].span];
+        if (is_beside && !starts_in_window(run, keys[i].span)) {
+            continue;
+        }
         *(is_beside ? &beside_ns : &alone_ns) += ns;
         *(is_beside ? &beside : &alone) += 1;
     }
@@ -130,7 +140,7 @@ static weir_code tax_sum(ledger_run *run, weir_err *err)
         if (run->in->classes->cls[s] <= WEIR_CLASS_MEMORY) {
             weir_device_id d = run->lanes[run->spans.lane[s]].device;
             keys[n++] = (tax_key){(uint64_t)d << 32 | run->spans.name[s], s};
-            beside += run->beside_comm[s];
+            beside += run->beside_comm[s] && starts_in_window(run, s);
         }
     }
     int64_t tax = beside ? 0 : -1;

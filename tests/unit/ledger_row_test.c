@@ -164,6 +164,28 @@ static void finds_the_overlap_tax(void **state)
     ledger_fixture_close(&f);
 }
 
+/* The same, with two overlaps, of which the second (a tax of 10) lies behind the window. */
+static void counts_the_overlap_tax_of_the_window(void **state)
+{
+    (void)state;
+    ledger_fixture f;
+    ledger_fixture_open(&f);
+    add_ranks(&f, 1);
+    weir_group_id alone = add_group(&f, "alone", (const int32_t[]){0}, 1);
+    add_kernel(&f, on(0, 1), MATH, us(0, 10), 0);
+    static const int64_t begin[] = {30, 130}, end[] = {46, 150};
+    for (int64_t i = 0; i < 2; i++) {
+        weir_comm comm = collective(alone, i + 1, 1000);
+        add_kernel(&f, on(0, 1), MATH, us(begin[i], end[i]), 0);
+        add_comm(&f, on(0, 2), &comm, us(begin[i], end[i]), 0);
+    }
+    f.options.has_window = true;
+    f.options.window_end_ns = 100000;
+    make_ledger(&f);
+    assert_int_equal(whole_us(f.result->efficiency.overlap_tax_ns), 6);
+    ledger_fixture_close(&f);
+}
+
 static void knows_no_overlap_tax_without_overlap(void **state)
 {
     (void)state;
@@ -221,6 +243,7 @@ int main(void)
         cmocka_unit_test(tells_hidden_transfer_from_hidden_waiting),
         cmocka_unit_test(adds_up_plain_unions),
         cmocka_unit_test(finds_the_overlap_tax),
+        cmocka_unit_test(counts_the_overlap_tax_of_the_window),
         cmocka_unit_test(knows_no_overlap_tax_without_overlap),
         cmocka_unit_test(counts_devices_and_not_ranks),
         cmocka_unit_test(refuses_a_set_without_device_activity),

@@ -186,15 +186,23 @@ static bool step_is_common(const ledger_run *run, const step_markers *found, int
     return true;
 }
 
-/* The longest run of consecutive steps that all ranks have. */
+static uint32_t marker_count(const step_markers *found, weir_rank_id rank)
+{
+    return found->first[rank + 1] - found->first[rank];
+}
+
+/* The longest run of consecutive steps that all ranks have; where all are cut, that of the longest.
+ */
 static weir_code steps_choose(ledger_run *run, const step_markers *found, weir_err *err)
 {
     uint32_t total = found->first[run->rank_count], model = WEIR_NONE;
-    for (uint32_t d = 0; d < run->device_count && model == WEIR_NONE; d++) {
+    for (uint32_t d = 0; d < run->device_count; d++) {
         weir_rank_id rank = run->devices[d].rank;
-        model = !run->ranks[rank].cut || run->device_count == 1 ? rank : WEIR_NONE;
+        bool first = model == WEIR_NONE, whole = !run->ranks[rank].cut;
+        bool better = !first && run->ranks[model].cut &&
+                      (whole || marker_count(found, rank) > marker_count(found, model));
+        model = first || better ? rank : model;
     }
-    model = model == WEIR_NONE && run->device_count ? run->devices[0].rank : model;
     run->steps = calloc(total + (size_t)1, sizeof *run->steps);
     if (!run->steps) {
         return LEDGER_NO_MEMORY(err);

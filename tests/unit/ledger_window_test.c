@@ -151,6 +151,25 @@ static void counts_a_cut_rank_to_its_last_complete_step(void **state)
     ledger_fixture_close(&f);
 }
 
+/* Both files are cut, rank 0 amid step 2 and rank 1 amid step 4: each has its own last step. */
+static void counts_each_of_several_cut_ranks_to_its_own_last_step(void **state)
+{
+    (void)state;
+    ledger_fixture f;
+    ledger_fixture_open(&f);
+    add_rank(&f, 0, 2, true);
+    add_rank(&f, 1, 2, true);
+    add_steps(&f, 0, 1, 1);
+    add_kernel(&f, on(0, 7), MATH, us(260, 270), add_launch(&f, 0, 210));
+    add_steps(&f, 1, 1, 3);
+    add_kernel(&f, on(1, 7), MATH, us(460, 470), add_launch(&f, 1, 410));
+    make_ledger(&f);
+    assert_int_equal(f.result->step_count, 3);
+    assert_int_equal(whole_us(f.result->devices[0].account.wall_ns), 80);
+    assert_int_equal(whole_us(f.result->devices[1].account.wall_ns), 100 + 100 + 80);
+    ledger_fixture_close(&f);
+}
+
 static void looks_at_the_steps_that_are_asked_for(void **state)
 {
     (void)state;
@@ -270,6 +289,7 @@ int main(void)
         cmocka_unit_test(takes_the_activity_of_the_set_without_markers),
         cmocka_unit_test(looks_at_the_steps_that_all_ranks_have),
         cmocka_unit_test(counts_a_cut_rank_to_its_last_complete_step),
+        cmocka_unit_test(counts_each_of_several_cut_ranks_to_its_own_last_step),
         cmocka_unit_test(looks_at_the_steps_that_are_asked_for),
         cmocka_unit_test(refuses_steps_that_are_not_there),
         cmocka_unit_test(clips_to_the_window_that_is_asked_for),

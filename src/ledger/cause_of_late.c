@@ -14,38 +14,40 @@ static const weir_member *member_of(const ledger_run *run, const weir_instance *
     return &run->in->match->members[i->first_member + k];
 }
 
-static int64_t *part_of(late_parts *p, weir_cause cause)
+/* What a device did between the previous matched collective of the group and its arrival. */
+enum { PART_WAIT, PART_LINK, PART_HOST, PART_WORK, PART_UNSPLIT, PARTS };
+typedef struct {
+    int64_t ns[PARTS];
+} late_parts;
+
+static int part_of(weir_cause cause)
 {
     switch (weir_cause_wait(cause)) {
     case WEIR_WAIT_COMPUTE:
     case WEIR_WAIT_CACHE:
-        return &p->work_ns;
+        return PART_WORK;
     case WEIR_WAIT_COMMUNICATION:
-        return cause == WEIR_CAUSE_COMMUNICATION_UNSPLIT ? &p->unsplit_ns : &p->link_ns;
+        return cause == WEIR_CAUSE_COMMUNICATION_UNSPLIT ? PART_UNSPLIT : PART_LINK;
     case WEIR_WAIT_DEPENDENCY:
     case WEIR_WAIT_COUNT:
         break;
     }
     bool waits = cause == WEIR_CAUSE_DEPENDENCY_STRAGGLER || cause == WEIR_CAUSE_DEPENDENCY_BUBBLE;
-    return waits ? &p->wait_ns : &p->host_ns;
+    return waits ? PART_WAIT : PART_HOST;
 }
 
-/* Sums the device's lines between two moments; causes may be NULL. */
-static late_parts parts_between(const ledger_device *device, int64_t begin, int64_t end,
-                                weir_causes *causes)
+/* Sums the device's lines between two moments. */
+static weir_causes causes_between(const ledger_device *device, int64_t begin, int64_t end)
 {
-    late_parts p = {0};
+    weir_causes causes = {{0}};
     for (uint32_t i = ledger_line_at(device, begin);
          i < device->line_count && device->lines[i].begin_ns < end; i++) {
         const weir_line *line = &device->lines[i];
         int64_t from = line->begin_ns > begin ? line->begin_ns : begin;
         int64_t to = line->end_ns < end ? line->end_ns : end;
-        *part_of(&p, (weir_cause)line->cause) += to - from;
-        if (causes) {
-            causes->ns[line->cause] += to - from;
-        }
+        causes.ns[line->cause] += to - from;
     }
-    return p;
+    return causes;
 }
 
 static int64_t median_of(int64_t *values, uint32_t n)
@@ -229,14 +231,16 @@ static bool work_judge(const ledger_run *run, const weir_instance *i, uint32_t l
     return ok;
 }
 
-static weir_cause largest_host_cause(const weir_causes *causes)
+/* The cause in which the late member exceeds a typical one most. */
+static weir_cause largest_host_cause(const weir_causes *late, const weir_causes *typical)
 {
     weir_cause best = WEIR_CAUSE_DEPENDENCY_UNKNOWN;
+    int64_t most = 0;
     for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
-        bool host = weir_cause_wait((weir_cause)c) == WEIR_WAIT_DEPENDENCY &&
-                    c != WEIR_CAUSE_DEPENDENCY_STRAGGLER && c != WEIR_CAUSE_DEPENDENCY_BUBBLE;
-        if (host && causes->ns[c] > causes->ns[best]) {
+        int64_t excess = late->ns[c] - typical->ns[c];
+        if (part_of((weir_cause)c) == PART_HOST && excess > most) {
             best = (weir_cause)c;
+            most = excess;
         }
     }
     return best;
@@ -249,63 +253,107 @@ static bool is_of_host(weir_cause cause)
            cause != WEIR_CAUSE_DEPENDENCY_STREAM && cause != WEIR_CAUSE_DEPENDENCY_TAIL;
 }
 
+/* What each member did before it arrived. */
+typedef struct {
+    weir_causes *causes; /* by member */
+    late_parts *parts;   /* by member */
+    int64_t *scratch;
+    uint32_t count, late;
+} comparison;
+
+/* The member other than the late one whose part is the median; the late one where it is alone. */
+static uint32_t typical_member(const comparison *c, int part)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < c->count; k++) {
+        if (k != c->late) {
+            c->scratch[n++] = c->parts[k].ns[part];
+        }
+    }
+    int64_t median = median_of(c->scratch, n);
+    for (uint32_t k = 0; k < c->count; k++) {
+        if (k != c->late && c->parts[k].ns[part] == median) {
+            return k;
+        }
+    }
+    return c->late;
+}
+
+static void members_sum(const ledger_run *run, const weir_instance *instance, const int64_t *begin,
+                        const int64_t *end, comparison *c)
+{
+    for (uint32_t k = 0; k < c->count; k++) {
+        const ledger_device *device = &run->device[member_of(run, instance, k)->device];
+        c->causes[k] = causes_between(device, begin[k], end[k]);
+        for (int cause = 0; cause < WEIR_CAUSE_COUNT; cause++) {
+            c->parts[k].ns[part_of((weir_cause)cause)] += c->causes[k].ns[cause];
+        }
+    }
+}
+
+/* The part with the largest excess over a typical member, or PARTS where there is none. */
+static int largest_excess(const comparison *c, uint32_t *typical)
+{
+    int best = PARTS;
+    int64_t most = 0;
+    for (int p = 0; p < PARTS; p++) {
+        uint32_t other = typical_member(c, p);
+        int64_t usual = other == c->late ? 0 : c->parts[other].ns[p];
+        if (c->parts[c->late].ns[p] - usual > most) {
+            most = c->parts[c->late].ns[p] - usual;
+            best = p;
+            *typical = other;
+        }
+    }
+    return best;
+}
+
+/* end: arrivals, by member. false: no memory. */
+static bool part_judge(const ledger_run *run, const weir_instance *instance, const comparison *c,
+                       const int64_t *end, late_cause *cause)
+{
+    static const weir_causes nothing;
+    uint32_t typical = c->late;
+    switch (largest_excess(c, &typical)) {
+    case PART_WAIT:
+        cause->by_waiting = true;
+        break;
+    case PART_UNSPLIT:
+        cause->reason = WEIR_REASON_ABSENT; /* waiting for whom nobody saw, or a transfer */
+        break;
+    case PART_LINK:
+        cause->reason = WEIR_REASON_SLOW_LINK;
+        break;
+    case PART_HOST:
+        cause->host_cause = largest_host_cause(&c->causes[c->late],
+                                               typical == c->late ? &nothing : &c->causes[typical]);
+        cause->reason = is_of_host(cause->host_cause) ? WEIR_REASON_LATE_HOST : WEIR_REASON_UNKNOWN;
+        break;
+    case PART_WORK:
+        return typical == c->late || work_judge(run, instance, c->late, typical, end, cause);
+    default:
+        break;
+    }
+    return true;
+}
+
 weir_code late_explain(const ledger_run *run, const weir_instance *instance, uint32_t late,
                        const int64_t *begin, const int64_t *end, late_cause *cause, weir_err *err)
 {
-    enum { WAIT, LINK, HOST, WORK, UNSPLIT, PARTS };
-    uint32_t n = instance->member_count, others = 0;
-    int64_t *values[PARTS], own[PARTS], excess[PARTS];
-    int64_t *memory = malloc(PARTS * (n + (size_t)1) * sizeof *memory);
-    int64_t *work_by_member = malloc((n + (size_t)1) * sizeof *work_by_member);
+    uint32_t n = instance->member_count;
+    comparison c = {.causes = calloc(n + (size_t)1, sizeof *c.causes),
+                    .parts = calloc(n + (size_t)1, sizeof *c.parts),
+                    .scratch = calloc(n + (size_t)1, sizeof *c.scratch),
+                    .count = n,
+                    .late = late};
     *cause = (late_cause){.reason = WEIR_REASON_UNKNOWN, .factor = 1};
-    if (!memory || !work_by_member) {
-        free(memory);
-        free(work_by_member);
-        return LEDGER_NO_MEMORY(err);
+    bool ok = c.causes && c.parts && c.scratch;
+    if (ok) {
+        members_sum(run, instance, begin, end, &c);
+        ok = part_judge(run, instance, &c, end, cause);
     }
-    weir_causes causes = {{0}};
-    for (int p = 0; p < PARTS; p++) {
-        values[p] = memory + (size_t)p * n;
-    }
-    for (uint32_t k = 0; k < n; k++) {
-        const ledger_device *device = &run->device[member_of(run, instance, k)->device];
-        late_parts parts = parts_between(device, begin[k], end[k], k == late ? &causes : NULL);
-        const int64_t all[PARTS] = {parts.wait_ns, parts.link_ns, parts.host_ns, parts.work_ns,
-                                    parts.unsplit_ns};
-        work_by_member[k] = parts.work_ns;
-        for (int p = 0; p < PARTS; p++) {
-            if (k == late) {
-                own[p] = all[p];
-            } else {
-                values[p][others] = all[p];
-            }
-        }
-        others += k != late;
-    }
-    int best = WAIT;
-    for (int p = 0; p < PARTS; p++) {
-        excess[p] = own[p] - median_of(values[p], others);
-        best = excess[p] > excess[best] ? p : best;
-    }
-    int64_t typical_work = others ? values[WORK][(others - 1) / 2] : 0;
-    bool ok = true;
-    if (excess[best] > 0 && best == WAIT) {
-        cause->by_waiting = true;
-    } else if (excess[best] > 0 && best == UNSPLIT) {
-        cause->reason = WEIR_REASON_ABSENT; /* waiting for whom nobody saw, or a transfer */
-    } else if (excess[best] > 0 && best == LINK) {
-        cause->reason = WEIR_REASON_SLOW_LINK;
-    } else if (excess[best] > 0 && best == HOST) {
-        cause->host_cause = largest_host_cause(&causes);
-        cause->reason = is_of_host(cause->host_cause) ? WEIR_REASON_LATE_HOST : WEIR_REASON_UNKNOWN;
-    } else if (excess[best] > 0) {
-        uint32_t typical = late;
-        for (uint32_t k = 0; k < n && typical == late; k++) {
-            typical = k != late && work_by_member[k] == typical_work ? k : late;
-        }
-        ok = typical == late || work_judge(run, instance, late, typical, end, cause);
-    }
-    free(memory);
-    free(work_by_member);
+    free(c.causes);
+    free(c.parts);
+    free(c.scratch);
     return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
 }

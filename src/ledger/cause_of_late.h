@@ -4,11 +4,6 @@
 
 #include "ledger/run.h"
 
-/* What a device did between the previous matched collective of the group and an arrival. */
-typedef struct {
-    int64_t wait_ns, link_ns, host_ns, work_ns, unsplit_ns;
-} late_parts;
-
 typedef struct {
     weir_reason reason;
     bool by_waiting;       /* it waited itself: the chain goes on */

@@ -67,10 +67,25 @@ static void exposed_sum(const ledger_run *run, int64_t *exposed)
     }
 }
 
+static bool member_in_window(const ledger_run *run, const weir_member *member)
+{
+    const ledger_device *device = &run->device[member->device];
+    int64_t start = run->spans.start_ns[member->span];
+    return start >= device->begin_ns && start < device->end_ns;
+}
+
+/* Adds what of an instance began in the windows. */
 static void row_add(const ledger_run *run, uint32_t id, sums *s, weir_collective_row *row)
 {
     const weir_match *m = run->in->match;
     const weir_instance *i = &m->instances[id];
+    bool seen = false;
+    for (uint32_t k = i->first_member; k < i->first_member + i->member_count; k++) {
+        seen = seen || member_in_window(run, &m->members[k]);
+    }
+    if (!seen) {
+        return;
+    }
     row->instances++;
     row->complete = row->complete && i->complete;
     row->bytes += i->bytes;
@@ -79,6 +94,9 @@ static void row_add(const ledger_run *run, uint32_t id, sums *s, weir_collective
     row->ranks = i->member_count > row->ranks ? i->member_count : row->ranks;
     for (uint32_t k = i->first_member; k < i->first_member + i->member_count; k++) {
         const member_split *split = &run->split[k];
+        if (!member_in_window(run, &m->members[k])) {
+            continue;
+        }
         row->arrival_wait_ns += split->arrived_ns - run->spans.start_ns[m->members[k].span];
         row->transfer_ns += split->unsplit_ns - split->arrived_ns;
         row->unsplit_ns += ledger_end(run, m->members[k].span) - split->unsplit_ns;
@@ -144,6 +162,10 @@ weir_code ledger_collectives(ledger_run *run, weir_err *err)
         uint32_t begin = a;
         for (; a < n && like_compare(&order[a], &order[begin], m->instances) == 0; a++) {
             row_add(run, order[a], &s, row);
+        }
+        if (row->instances == 0) {
+            r->collective_count--;
+            continue;
         }
         if (s.measured_ns) {
             row->algorithm_bandwidth_bytes_per_s =

@@ -121,7 +121,8 @@ static weir_code places_count(ledger_run *run, weir_err *err)
         for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
             bool waits = weir_cause_wait((weir_cause)c) != WEIR_WAIT_COMPUTE;
             if (waits && !is_on_axis((weir_cause)c) && row->account.causes.ns[c]) {
-                places[n++] = (place){(weir_cause)c, NULL, row->rank, row->account.causes.ns[c]};
+                places[n++] = (place){(weir_cause)c, NULL, row->rank,
+                                      row->account.causes.ns[c] * row->multiplicity};
             }
         }
     }

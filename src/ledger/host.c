@@ -23,6 +23,26 @@ static bool lane_parents(const ledger_run *run, const weir_lane *lane, weir_span
     return true;
 }
 
+/* Copies to pageable memory return when they are done, whatever the call is named (CUDA Runtime
+ * API, "API synchronization behavior"): the record of the copy tells. */
+static void copies_find(ledger_run *run)
+{
+    for (uint32_t s = 0; s < run->spans.device_count; s++) {
+        weir_span_id call = run->in->match->launch[s];
+        if (run->spans.kind[s] == WEIR_SPAN_MEMCPY && call != WEIR_NONE &&
+            ledger_end(run, s) <= ledger_end(run, call)) {
+            run->blocks[call - run->spans.device_count] = 1;
+        }
+    }
+}
+
+weir_host_activity ledger_host_activity(const ledger_run *run, weir_span_id span)
+{
+    return run->blocks[span - run->spans.device_count]
+               ? WEIR_HOST_SYNC
+               : (weir_host_activity)run->host_activity[run->spans.name[span]];
+}
+
 weir_code ledger_hosts(ledger_run *run, weir_err *err)
 {
     const weir_timeline *t = run->in->timeline;
@@ -30,7 +50,11 @@ weir_code ledger_hosts(ledger_run *run, weir_err *err)
              names = weir_timeline_name_count(t);
     run->parent = malloc((hosts + (size_t)1) * sizeof *run->parent);
     run->host_activity = calloc(names + (size_t)1, 1);
-    bool ok = run->parent && run->host_activity;
+    run->blocks = calloc(hosts + (size_t)1, 1);
+    bool ok = run->parent && run->host_activity && run->blocks;
+    if (ok) {
+        copies_find(run);
+    }
     weir_span_id *stack = NULL;
     uint32_t capacity = 0;
     for (uint32_t i = 0; ok && i < run->lane_count; i++) {
@@ -86,7 +110,7 @@ weir_code ledger_orphans(ledger_run *run, weir_err *err)
                 if (run->spans.kind[s] == WEIR_SPAN_RUNTIME && !used[s - run->spans.device_count] &&
                     is_graph[run->spans.name[s]]) {
                     if (fill) {
-                        run->orphans[n] = s;
+                        run->orphans[n] = (weir_sort_pair){(uint64_t)run->spans.start_ns[s], s};
                         run->orphan_first[lane->rank + 1] = n + 1;
                     }
                     n++;
@@ -102,6 +126,10 @@ weir_code ledger_orphans(ledger_run *run, weir_err *err)
         run->orphan_first[r] = run->orphan_first[r] < run->orphan_first[r - 1]
                                    ? run->orphan_first[r - 1]
                                    : run->orphan_first[r];
+    }
+    for (uint32_t r = 0; ok && r < run->rank_count; r++) { /* of several threads */
+        ok = weir_sort_pairs(run->orphans + run->orphan_first[r],
+                             run->orphan_first[r + 1] - run->orphan_first[r]);
     }
     free(used);
     free(is_graph);

@@ -40,8 +40,7 @@ static bool activity_cause(weir_host_activity activity, weir_cause *cause)
 static bool chain_cause(const ledger_run *run, weir_span_id s, int64_t t, weir_cause *cause)
 {
     for (; s != WEIR_NONE; s = run->parent[s - run->spans.device_count]) {
-        if (ledger_end(run, s) > t &&
-            activity_cause((weir_host_activity)run->host_activity[run->spans.name[s]], cause)) {
+        if (ledger_end(run, s) > t && activity_cause(ledger_host_activity(run, s), cause)) {
             return true;
         }
     }
@@ -152,14 +151,20 @@ static int64_t unrecorded_graph(const line_writer *w, weir_span_id next, weir_sp
     const weir_span_id *launch = run->in->match->launch;
     int64_t from = previous != WEIR_NONE && launch[previous] != WEIR_NONE
                        ? ledger_end(run, launch[previous])
-                       : INT64_MIN;
+                       : 0;
     int64_t to =
         next != WEIR_NONE && launch[next] != WEIR_NONE ? run->spans.start_ns[launch[next]] : end;
-    for (uint32_t i = run->orphan_first[rank]; i < run->orphan_first[rank + 1]; i++) {
-        int64_t at = run->spans.start_ns[run->orphans[i]];
-        if (at >= from && at < to) {
-            return at;
+    uint32_t low = run->orphan_first[rank], high = run->orphan_first[rank + 1], last = high;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((int64_t)run->orphans[middle].key < from) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
+    }
+    if (low < last && (int64_t)run->orphans[low].key < to) {
+        return (int64_t)run->orphans[low].key;
     }
     return INT64_MAX;
 }

@@ -19,6 +19,7 @@ static void run_clear(ledger_run *run)
     free(run->last_is_seen);
     free(run->parent);
     free(run->host_activity);
+    free(run->blocks);
     free(run->orphans);
     free(run->orphan_first);
     free(run->beside_comm);
@@ -78,7 +79,8 @@ static void notes_add(const ledger_run *run)
     }
     for (uint32_t d = 0; d < run->device_count; d++) {
         if (run->device[d].step_count == 0) {
-            weir_result_note(r, "rank %d was cut before its first step was complete: no row",
+            weir_result_note(r,
+                             "rank %d was cut before its first step was complete: its row is empty",
                              run->ranks[run->devices[d].rank].number);
         }
     }

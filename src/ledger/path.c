@@ -122,7 +122,7 @@ static weir_span_id sync_last_ended(path *p, weir_rank_id rank, int64_t local)
             for (uint32_t k = 0; wanted && k < lane->span_count; k++) {
                 weir_span_id s = lane->first_span + k;
                 if (run->spans.kind[s] == WEIR_SPAN_RUNTIME &&
-                    run->host_activity[run->spans.name[s]] == WEIR_HOST_SYNC) {
+                    ledger_host_activity(run, s) == WEIR_HOST_SYNC) {
                     if (fill) {
                         ends->pairs[n] = (weir_sort_pair){(uint64_t)ledger_end(run, s), s};
                     }
@@ -316,14 +316,39 @@ static weir_span_id start_back(path *p, weir_span_id span)
     return host_back(p, &run->lanes[run->spans.lane[launch]]);
 }
 
+/* Where the path ends: the span that runs where its device's window ends, or that ended there last,
+ * on whichever device that is latest. *end_ns: when (aligned). */
+static weir_span_id last_of_all(path *p, int64_t *end_ns)
+{
+    const ledger_run *run = p->run;
+    weir_span_id last = WEIR_NONE;
+    *end_ns = INT64_MIN;
+    for (uint32_t d = 0; d < run->device_count; d++) {
+        const ledger_device *device = &run->device[d];
+        int64_t end = device->end_ns;
+        uint32_t at = ledger_line_at(device, end - 1);
+        weir_span_id span = at < device->line_count ? device->lines[at].span : WEIR_NONE;
+        if (span == WEIR_NONE) {
+            span = device_last_ended(p, d, end);
+            end = span == WEIR_NONE ? 0 : ledger_end(run, span);
+        }
+        end = aligned(p, run->devices[d].rank, end);
+        if (device->step_count && span != WEIR_NONE && end > *end_ns) {
+            last = span;
+            *end_ns = end;
+        }
+    }
+    return last;
+}
+
 static void path_walk(path *p, weir_device_id d)
 {
     const ledger_run *run = p->run;
-    weir_rank_id rank = run->devices[d].rank;
-    weir_span_id span = device_last_ended(p, d, weir_match_to_local(run->in->match, rank, p->t));
+    int64_t ended;
+    weir_span_id span = last_of_all(p, &ended);
+    weir_rank_id rank = span == WEIR_NONE ? run->devices[d].rank : rank_of(p, span);
     if (span != WEIR_NONE) {
-        segment_add(p, aligned(p, rank, ledger_end(run, span)), WEIR_CAUSE_DEPENDENCY_TAIL,
-                    WEIR_NONE, rank);
+        segment_add(p, ended, WEIR_CAUSE_DEPENDENCY_TAIL, WEIR_NONE, rank);
     }
     uint64_t steps = 0, most = 4 * (uint64_t)run->spans.count + 16;
     while (span != WEIR_NONE && p->t > p->begin_ns && !p->failed && steps++ < most) {

@@ -7,6 +7,7 @@
 #ifndef WEIR_LEDGER_RUN_H
 #define WEIR_LEDGER_RUN_H
 
+#include "base/sort.h"
 #include "ledger/ledger.h"
 
 /* One step (or, without markers, the whole window) on one device. */
@@ -56,7 +57,8 @@ typedef struct {
     bool *last_is_seen;      /* by instance: who arrived last is among the members seen */
     weir_span_id *parent;    /* by host span (id - device_count of spans): enclosing span */
     uint8_t *host_activity;  /* by name id: weir_host_activity of such a host span */
-    weir_span_id *orphans;   /* graph launches without a kernel in the trace, by rank, by start */
+    uint8_t *blocks;         /* by host span: the call returned after the copy that it started */
+    weir_sort_pair *orphans; /* starts of graph launches without a kernel in the trace, by rank */
     uint32_t *orphan_first;  /* rank_count + 1 */
     const char **group_axis; /* by group; in the result's arena */
     uint8_t *beside_comm;    /* by device span: communication ran beside it */
@@ -70,6 +72,8 @@ weir_code ledger_windows(ledger_run *run, weir_err *err);
 weir_code ledger_split(ledger_run *run, weir_err *err);
 /* host.c: parents and activities of host spans. */
 weir_code ledger_hosts(ledger_run *run, weir_err *err);
+/* host.c: what a host span says of idle time under it. */
+weir_host_activity ledger_host_activity(const ledger_run *run, weir_span_id span);
 /* host.c: graph launches of which nothing was recorded. */
 weir_code ledger_orphans(ledger_run *run, weir_err *err);
 

@@ -29,8 +29,10 @@ static int64_t transfer_of(const weir_instance *i)
 }
 
 typedef struct {
-    int64_t shortest, median, longest;
-    bool complete; /* they are of complete instances */
+    int64_t shortest, median;
+    int64_t usual;  /* half as long again as the median: what is no outlier */
+    uint32_t count; /* of instances that tell */
+    bool complete;  /* they are of complete instances */
 } like_times;
 
 /* Transfer times of the instances order[0 .. n-1], which are alike. Complete ones
@@ -56,7 +58,8 @@ static bool like_measure(const weir_instance *instances, const uint32_t *order, 
     bool ok = weir_sort_pairs(times, used);
     like->shortest = ok && used ? (int64_t)times[0].key : 0;
     like->median = ok && used ? (int64_t)times[(used - 1) / 2].key : 0;
-    like->longest = ok && used ? (int64_t)times[used - 1].key : 0;
+    like->usual = like->median + like->median / 2;
+    like->count = used;
     free(times);
     return ok;
 }
@@ -70,8 +73,8 @@ static void member_divide(ledger_run *run, const weir_instance *i, uint32_t row,
         weir_match_to_local(run->in->match, run->devices[member->device].rank, i->last_arrival_ns);
     arrived = !i->split || arrived < start ? start : arrived > end ? end : arrived;
     int64_t unsplit = i->complete && i->split ? end : arrived + like->shortest;
-    /* Without bytes there is no bandwidth that would foretell how long it takes. */
-    int64_t typical = i->bytes ? like->median : 0;
+    /* Without bytes, or without another of its kind, nothing foretells how long it takes. */
+    int64_t typical = i->bytes && like->count > 1 ? like->median : 0;
     run->split[row] = (member_split){arrived, unsplit > end ? end : unsplit, typical};
 }
 
@@ -98,7 +101,7 @@ weir_code ledger_split(ledger_run *run, weir_err *err)
             const weir_instance *i = &m->instances[order[k]];
             /* It ended as soon after its last seen member as complete ones do: none was later. */
             run->last_is_seen[order[k]] =
-                i->split && (i->complete || (like.complete && transfer_of(i) <= like.longest));
+                i->split && (i->complete || (like.complete && transfer_of(i) <= like.usual));
             for (uint32_t row = i->first_member; row < i->first_member + i->member_count; row++) {
                 member_divide(run, i, row, &like);
             }

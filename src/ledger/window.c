@@ -259,6 +259,46 @@ static void window_clip(ledger_run *run)
     }
 }
 
+/* Is step s empty on every device? */
+static bool step_is_empty(const ledger_run *run, uint32_t s)
+{
+    for (uint32_t d = 0; d < run->device_count; d++) {
+        const ledger_device *device = &run->device[d];
+        if (s < device->step_count && device->bounds[s] < device->bounds[s + 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Steps outside the window are not steps without waiting: they are left out. */
+static weir_code steps_trim(ledger_run *run, weir_err *err)
+{
+    uint32_t first = 0, end = run->step_total;
+    while (first < end && step_is_empty(run, first)) {
+        first++;
+    }
+    while (end > first && step_is_empty(run, end - 1)) {
+        end--;
+    }
+    if (first == end) {
+        return weir_err_set(err, WEIR_ERR_USAGE, "--window: nothing was recorded there");
+    }
+    for (uint32_t d = 0; d < run->device_count; d++) {
+        ledger_device *device = &run->device[d];
+        uint32_t n = device->step_count, drop = first < n ? first : n;
+        memmove(device->bounds, device->bounds + drop, (n - drop + 1) * sizeof *device->bounds);
+        device->step_count = (n < end ? n : end) - drop;
+        device->begin_ns = device->step_count ? device->bounds[0] : 0;
+        device->end_ns = device->step_count ? device->bounds[device->step_count] : 0;
+    }
+    for (uint32_t s = first; run->steps && s < end; s++) {
+        run->steps[s - first] = run->steps[s];
+    }
+    run->step_total = end - first;
+    return WEIR_OK;
+}
+
 static weir_code no_such_steps(const ledger_run *run, const step_markers *found, weir_err *err)
 {
     int64_t low = INT64_MAX, high = INT64_MIN;
@@ -321,6 +361,7 @@ weir_code ledger_windows(ledger_run *run, weir_err *err)
     }
     if (code == WEIR_OK) {
         window_clip(run);
+        code = run->options->has_window ? steps_trim(run, err) : WEIR_OK;
     }
     markers_clear(&found);
     return code;

@@ -182,7 +182,8 @@ typedef struct {
         uint32_t rank_count;
         weir_path_segment *segments; /* in time order; filled only on request */
         uint32_t segment_count;
-        int64_t slack_ns; /* of spans off the path: median over devices of wall minus path work */
+        int64_t slack_ns; /* median over devices of what they could be slower without making the
+                           * window longer: their waiting for others and their tail */
     } critical_path;
     weir_straggler_row *stragglers; /* most waited for first */
     uint32_t straggler_count;

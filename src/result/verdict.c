@@ -165,7 +165,7 @@ static const char *idle_phrase(weir_cause cause)
     case WEIR_CAUSE_DEPENDENCY_LAUNCH:
         return "the launch calls themselves take that long";
     case WEIR_CAUSE_DEPENDENCY_TURNAROUND:
-        return "queued kernels take long to start";
+        return "queued kernels do not start, or what they waited for was not recorded";
     case WEIR_CAUSE_DEPENDENCY_STREAM:
         return "streams wait for one another";
     case WEIR_CAUSE_DEPENDENCY_TAIL:

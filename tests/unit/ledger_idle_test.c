@@ -148,6 +148,30 @@ static void charges_the_synchronisation_with_the_gap_behind_it(void **state)
     ledger_fixture_close(&f);
 }
 
+/* cudaMemcpyAsync into pageable memory returns when the copy is done: the host was waiting.
+ *
+ *   us      0    8      10 12              90 91   100
+ *   thread  [ cudaMemcpyAsync )            [launch)
+ *   device  MATH | copy |                          MEMORY
+ *   gap                 sync 2, sync 78    launch 1, turnaround 9 */
+static void charges_a_copy_that_returned_when_it_was_done(void **state)
+{
+    (void)state;
+    ledger_fixture f;
+    ledger_fixture_open(&f);
+    add_ranks(&f, 1);
+    uint32_t copy = add_host(&f, on(0, 1), WEIR_SPAN_RUNTIME, "cudaMemcpyAsync", us(1, 12));
+    add_kernel(&f, on(0, 7), "Memcpy DtoH (Device -> Pageable)", us(8, 10), copy);
+    add_kernel(&f, on(0, 7), MATH, us(0, 8), 0);
+    add_kernel(&f, on(0, 7), MEMORY, us(100, 110), add_launch(&f, 0, 90));
+    make_ledger(&f);
+    static const expected_idle want[] = {{WEIR_CAUSE_DEPENDENCY_SYNC, 80},
+                                         {WEIR_CAUSE_DEPENDENCY_LAUNCH, 1},
+                                         {WEIR_CAUSE_DEPENDENCY_TURNAROUND, 9}};
+    assert_idle(&f, 0, want, 3);
+    ledger_fixture_close(&f);
+}
+
 /* A synchronisation that ended before the gap began has nothing to do with it. */
 static void does_not_charge_a_synchronisation_that_was_over(void **state)
 {
@@ -308,6 +332,7 @@ int main(void)
         cmocka_unit_test(asks_the_table_of_names_for_what_the_host_did),
         cmocka_unit_test(names_checkpoints),
         cmocka_unit_test(charges_the_synchronisation_with_the_gap_behind_it),
+        cmocka_unit_test(charges_a_copy_that_returned_when_it_was_done),
         cmocka_unit_test(does_not_charge_a_synchronisation_that_was_over),
         cmocka_unit_test(asks_other_threads_where_the_launching_one_is_silent),
         cmocka_unit_test(asks_other_threads_under_an_annotation),

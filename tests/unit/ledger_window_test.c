@@ -221,6 +221,33 @@ static void clips_to_the_window_that_is_asked_for(void **state)
     ledger_fixture_close(&f);
 }
 
+/* Steps outside the window are not steps without waiting: they say nothing. Within it all three
+ * steps idle 20 us, which is steady. */
+static void does_not_count_steps_outside_the_window(void **state)
+{
+    (void)state;
+    ledger_fixture f;
+    ledger_fixture_open(&f);
+    add_ranks(&f, 1);
+    add_steps(&f, 0, 0, 9);
+    f.options.has_window = true;
+    f.options.window_begin_ns = 360000;
+    f.options.window_end_ns = 660000;
+    make_ledger(&f);
+    assert_int_equal(f.result->window.steps, 3);
+    assert_int_equal(f.result->step_count, 3);
+    assert_step(&f, 0, 3, 100);
+    int64_t steady = 0, erratic = 0;
+    for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+        bool waits = weir_cause_wait((weir_cause)c) == WEIR_WAIT_DEPENDENCY;
+        steady += waits ? f.result->control.steady.ns[c] : 0;
+        erratic += waits ? f.result->control.erratic.ns[c] : 0;
+    }
+    assert_int_equal(whole_us(steady), 60);
+    assert_int_equal(whole_us(erratic), 0);
+    ledger_fixture_close(&f);
+}
+
 /* Engines mark their own steps; they are numbered from 0. */
 static void knows_the_markers_of_engines(void **state)
 {
@@ -293,6 +320,7 @@ int main(void)
         cmocka_unit_test(looks_at_the_steps_that_are_asked_for),
         cmocka_unit_test(refuses_steps_that_are_not_there),
         cmocka_unit_test(clips_to_the_window_that_is_asked_for),
+        cmocka_unit_test(does_not_count_steps_outside_the_window),
         cmocka_unit_test(knows_the_markers_of_engines),
         cmocka_unit_test(notes_ranks_without_device_activity),
         cmocka_unit_test(shows_everything_and_says_so_where_no_step_is_common),

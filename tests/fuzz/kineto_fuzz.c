@@ -1,4 +1,6 @@
-/* kineto_fuzz.c: a file of any bytes through everything that `weir trace` does with it.
+/* kineto_fuzz.c: files of any bytes through everything that `weir trace` does with them.
+ *
+ * A line of five # begins the next file, so that ranks meet ranks.
  *
  * Whatever is in the file: no crash, no hang, bounded memory, and where there is a ledger it
  * conserves time (any internal error ends the fuzzer). */
@@ -9,12 +11,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
-enum { BUDGET_BYTES = 256 << 20 };
+enum { BUDGET_BYTES = 256 << 20, MOST_FILES = 4, PATH_BYTES = 64 };
 
 /* What does not depend on the input is loaded once. */
 typedef struct {
@@ -80,7 +83,7 @@ static void ledger(const weir_timeline *t, weir_result *result)
     weir_name_classes_clear(&names);
 }
 
-static void read_file(const char *path)
+static void read_files(const char *const *paths, uint32_t count)
 {
     weir_err err = {0};
     weir_budget *budget = weir_budget_new(BUDGET_BYTES);
@@ -88,7 +91,7 @@ static void read_file(const char *path)
     weir_result *result = weir_result_new();
     if (budget && timeline && result) {
         weir_kineto_options options = {.threads = 1};
-        weir_code code = weir_kineto_read(timeline, &path, 1, &options, &result->diags, &err);
+        weir_code code = weir_kineto_read(timeline, paths, count, &options, &result->diags, &err);
         expect_no_bug(code, &err);
         if (code == WEIR_OK && weir_timeline_spans(timeline).device_count > 0)
             ledger(timeline, result);
@@ -98,15 +101,41 @@ static void read_file(const char *path)
     weir_budget_free(budget);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+/* A file in memory, or -1. */
+static int file_make(const uint8_t *bytes, size_t n, char path[PATH_BYTES])
 {
-    char path[64];
     int fd = memfd_create("trace.json", MFD_CLOEXEC);
     if (fd < 0)
-        return 0;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (write(fd, bytes, n) == (ssize_t)n && lseek(fd, 0, SEEK_SET) == 0)
-        read_file(path);
+        return -1;
+    snprintf(path, PATH_BYTES, "/proc/self/fd/%d", fd);
+    if (write(fd, bytes, n) == (ssize_t)n)
+        return fd;
     close(fd);
+    return -1;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    static const char separator[] = "\n#####\n";
+    const size_t separator_n = sizeof separator - 1;
+    char names[MOST_FILES][PATH_BYTES];
+    const char *paths[MOST_FILES];
+    int fds[MOST_FILES];
+    uint32_t count = 0;
+    for (const uint8_t *end = bytes + n; count < MOST_FILES;) {
+        const uint8_t *next = memmem(bytes, (size_t)(end - bytes), separator, separator_n);
+        size_t size = next ? (size_t)(next - bytes) : (size_t)(end - bytes);
+        fds[count] = file_make(bytes, size, names[count]);
+        paths[count] = names[count];
+        if (fds[count] < 0)
+            break;
+        count++;
+        if (!next)
+            break;
+        bytes = next + separator_n;
+    }
+    read_files(paths, count);
+    while (count > 0)
+        close(fds[--count]);
     return 0;
 }

@@ -5,7 +5,7 @@
 #include "timeline/waits.h"
 #include "weir/timeline.h"
 
-/* SEND_RECV that nothing resolved counts as messages: that is what the kernel does. */
+/* SEND_RECV that nothing resolved may be a message or an all-to-all: neither is claimed. */
 static inline weir_cause cause_of_comm(weir_comm_kind kind)
 {
     switch (kind) {
@@ -21,7 +21,6 @@ static inline weir_cause cause_of_comm(weir_comm_kind kind)
         return WEIR_CAUSE_COMMUNICATION_BROADCAST;
     case WEIR_COMM_SEND:
     case WEIR_COMM_RECV:
-    case WEIR_COMM_SEND_RECV:
         return WEIR_CAUSE_COMMUNICATION_P2P;
     default:
         return WEIR_CAUSE_COMMUNICATION_OTHER;

@@ -77,7 +77,12 @@ static weir_code classify(trace_run_state *run, weir_err *err)
         return no_memory(err);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t instance = run->match.instance_of_span[i];
-        kinds[i] = instance == WEIR_NONE ? WEIR_COMM_UNKNOWN : run->match.instances[instance].kind;
+        if (instance == WEIR_NONE)
+            continue;
+        const weir_instance *row = &run->match.instances[instance];
+        bool batch =
+            row->kind == WEIR_COMM_SEND_RECV && row->is_message; /* of sends and receives */
+        kinds[i] = batch ? WEIR_COMM_SEND : row->kind;
     }
     weir_code code = weir_classify_spans(run->timeline, &run->names, run->match.launch, kinds,
                                          &run->classes, err);

@@ -55,7 +55,7 @@ weir_code timeline_failed(const weir_timeline *t, weir_code code, weir_err *err)
 {
     if (code == WEIR_ERR_LIMIT) {
         uint64_t max = weir_budget_max(t->budget);
-        bool large = max >= UINT64_C(10) << 20;
+        bool large = max >= UINT64_C(10) << 20 || max % (1 << 20) == 0;
         return weir_err_set(
             err, code, "the trace needs more memory than --max-memory allows (%llu %s)",
             (unsigned long long)(large ? max >> 20 : max >> 10), large ? "MiB" : "KiB");

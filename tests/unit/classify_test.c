@@ -317,7 +317,7 @@ static void communication_takes_the_resolved_kind(void **state)
     classify(&f);
     expect(&f, 0, WEIR_CLASS_COMM, "communication.all_to_all", WEIR_BY_NAME);
     expect(&f, 1, WEIR_CLASS_COMM, "communication.p2p", WEIR_BY_NAME);
-    expect(&f, 2, WEIR_CLASS_COMM, "communication.p2p", WEIR_BY_NAME);
+    expect(&f, 2, WEIR_CLASS_COMM, "communication.other", WEIR_BY_NAME);
     expect(&f, 3, WEIR_CLASS_COMM, "communication.other", WEIR_BY_NAME);
     weir_name_id name = weir_timeline_spans(f.t).name[0];
     assert_true(f.names.is_comm[name]);

@@ -33,7 +33,7 @@ static const expectation expectations[] = {
     {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
      "communication.reduce_scatter", 0, 0},
     {"ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclWorkElem)", "communication.broadcast", 0, 0},
-    {"ncclDevKernel_SendRecv(ncclDevComm*, unsigned long, ncclWork*)", "communication.p2p", 0, 0},
+    {"ncclDevKernel_SendRecv(ncclDevComm*, unsigned long, ncclWork*)", "communication.other", 0, 0},
     {"ncclDevKernel_Reduce_Sum_f32_RING_LL(ncclDevComm*)", "communication.other", 0, 0},
     {"ncclDevKernel_Generic(ncclDevComm*, unsigned long, ncclWork*)", "communication.other", 0, 0},
     /* communication outside NCCL */

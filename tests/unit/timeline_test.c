@@ -237,7 +237,7 @@ static void the_budget_ends_in_a_limit_that_names_itself(void **state)
         code = weir_timeline_add_span(t, &s, &limit);
     }
     assert_int_equal(code, WEIR_ERR_LIMIT);
-    assert_non_null(strstr(limit.text, "--max-memory allows (4096 KiB)"));
+    assert_non_null(strstr(limit.text, "--max-memory allows (4 MiB)"));
     assert_true(weir_budget_peak(budget) <= LIMIT);
     assert_true(s.start_ns > LIMIT / 80); /* 80 bytes a span are promised */
     weir_timeline_free(t);

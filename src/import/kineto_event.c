@@ -102,7 +102,18 @@ static const char *text_read(const parser *ps, const char *p, weir_str *text)
         return weir_json_skip_value(p, ps->end);
     }
     bool escaped;
-    const char *quote = text_end(ps, p + 1, &escaped);
+    const char *quote = json_string_end(p + 1, ps->end, &escaped);
+    if (!quote) {
+        return NULL;
+    }
+    *text = (weir_str){p + 1, (uint32_t)(quote - p - 1)};
+    return quote + 1;
+}
+
+/* Text that people and compilers make up: it may hold quotes. */
+static const char *name_read(const parser *ps, const char *p, weir_str *text, bool *escaped)
+{
+    const char *quote = text_end(ps, p + 1, escaped);
     if (!quote) {
         return NULL;
     }
@@ -472,8 +483,9 @@ static const char *argument(const parser *ps, weir_str key, const char *p)
         p = sync_argument(ps, key, p, &known);
     } else if (e->category == KINETO_OP) {
         p = op_argument(ps, key, p, &known);
-    } else if (e->phase == 'M' && KEY("name")) {
-        return text_read(ps, p, &e->label);
+    } else if (e->phase == 'M' && KEY("name") && *p == '"') {
+        bool escaped;
+        return name_read(ps, p, &e->label, &escaped);
     }
     if (!known && (e->category == KINETO_OP || e->category == KINETO_KERNEL)) {
         p = comm_argument(ps, key, p, &known);
@@ -601,12 +613,7 @@ static const char *member(const parser *ps, weir_str key, const char *p)
         break;
     case 4:
         if (KEY("name") && *p == '"') {
-            const char *quote = text_end(ps, p + 1, &e->name_escaped);
-            if (!quote) {
-                return NULL;
-            }
-            e->name = (weir_str){p + 1, (uint32_t)(quote - p - 1)};
-            return quote + 1;
+            return name_read(ps, p, &e->name, &e->name_escaped);
         }
         if (KEY("args")) {
             e->early_args = is_too_early(e) ? p : NULL;

@@ -14,6 +14,11 @@ static int rank_compare(const void *a, const void *b, const void *context)
     return (x > y) - (x < y);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 int32_t *kineto_ranks_parse(weir_str text, uint32_t *count)
 {
     *count = 0;
@@ -27,15 +32,19 @@ int32_t *kineto_ranks_parse(weir_str text, uint32_t *count)
     int32_t *ranks = most <= MOST_RANKS ? malloc(most * sizeof *ranks) : NULL;
     uint32_t n = 0;
     for (const char *p = text.p, *end = text.p + text.n; ranks && p < end && n < most;) {
-        int64_t value = -1;
+        if (*p != '-' && !is_digit(*p)) {
+            p++;
+            continue;
+        }
+        int64_t value;
         bool saturated;
         const char *after = weir_json_integer(p, end, &value, &saturated);
         if (after && value >= 0 && value <= INT32_MAX) {
             ranks[n++] = (int32_t)value;
         }
-        do { /* all digits of what is no rank, lest they are looked at again */
-            p++;
-        } while (p < end && (p < after || (*p >= '0' && *p <= '9')));
+        for (p = after ? after : p + 1; p < end && is_digit(*p); p++) {
+            /* digits of what is no rank: never looked at again */
+        }
     }
     if (n == 0 || !weir_sort(ranks, n, sizeof *ranks, rank_compare, NULL)) {
         free(ranks);

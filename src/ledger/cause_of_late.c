@@ -181,7 +181,7 @@ static work_difference work_compare(const kernel_sum *a, uint32_t n, const kerne
         bool take_a = i < n && (k == m || a[i].name <= b[k].name);
         bool take_b = k < m && (i == n || b[k].name <= a[i].name);
         uint32_t i_end = take_a ? name_end(a, i, n) : i, k_end = take_b ? name_end(b, k, m) : k;
-        name_compare(a + i, i_end - i, b + k, k_end - k, &d);
+        name_compare(take_a ? a + i : a, i_end - i, take_b ? b + k : b, k_end - k, &d);
         i = i_end;
         k = k_end;
     }

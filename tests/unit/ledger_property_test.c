@@ -54,9 +54,10 @@ static void sketch_kernel(picture *p, uint64_t *r, weir_rank_id rank, int64_t be
         call->start_ns = launched;
         call->dur_ns = draw(r, 20000);
     }
-    sketch *s = sketch_new(p, WEIR_LANE_STREAM, (place){rank, draw(r, 2), 7 + draw(r, 2)},
-                           names[draw(r, 4)]);
-    s->kind = s->name == (const char *)COPY ? WEIR_SPAN_MEMCPY : WEIR_SPAN_KERNEL;
+    const place where = {rank, draw(r, 2), 7 + draw(r, 2)};
+    uint32_t name = (uint32_t)draw(r, 4);
+    sketch *s = sketch_new(p, WEIR_LANE_STREAM, where, names[name]);
+    s->kind = name == 3 ? WEIR_SPAN_MEMCPY : WEIR_SPAN_KERNEL;
     s->correlation = correlation;
     s->start_ns = launched + draw(r, 200000);
     s->dur_ns = draw(r, 5) ? draw(r, 150000) : 0;

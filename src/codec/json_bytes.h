@@ -79,7 +79,8 @@ static inline json_block json_block_read(const char *p)
 /* How many of the 64 bytes at p are newlines. */
 static inline uint32_t json_newlines64(const char *p)
 {
-    uint64_t bits = json_mask(json_load(p), '\n') | (uint64_t)json_mask(json_load(p + 16), '\n') << 16 |
+    uint64_t bits = json_mask(json_load(p), '\n') |
+                    (uint64_t)json_mask(json_load(p + 16), '\n') << 16 |
                     (uint64_t)json_mask(json_load(p + 32), '\n') << 32 |
                     (uint64_t)json_mask(json_load(p + 48), '\n') << 48;
     return (uint32_t)__builtin_popcountll(bits);

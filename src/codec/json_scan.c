@@ -211,7 +211,7 @@ const char *weir_json_integer(const char *p, const char *end, int64_t *value, bo
 
 static int hex_value(char c)
 {
-    return is_digit(c)              ? c - '0'
+    return is_digit(c)            ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;

@@ -90,8 +90,8 @@ static weir_code group_find(kineto_shard *s, const kineto_comm *c, weir_group_id
     return code;
 }
 
-weir_code kineto_comm_add(kineto_shard *s, const kineto_event *e, uint32_t shape,
-                          uint32_t *detail, weir_err *err)
+weir_code kineto_comm_add(kineto_shard *s, const kineto_event *e, uint32_t shape, uint32_t *detail,
+                          weir_err *err)
 {
     const kineto_comm *c = &e->comm;
     weir_comm comm = {

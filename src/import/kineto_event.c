@@ -227,52 +227,51 @@ static const char *raw_read(const parser *ps, const char *p, weir_str *raw)
 
 static kineto_category category_find(weir_str key)
 {
-    switch (key.n) {
-    case 5:
-        return KEY("Trace") ? KINETO_IGNORED : KINETO_UNKNOWN;
-    case 6:
-        return KEY("cpu_op")                    ? KINETO_OP
-               : KEY("kernel") || KEY("Kernel") ? KINETO_KERNEL
-               : KEY("Memcpy")                  ? KINETO_MEMCPY
-               : KEY("Memset")                  ? KINETO_MEMSET
-               : KEY("hpu_op")                  ? KINETO_IGNORED
-                                                : KINETO_UNKNOWN;
-    case 7:
-        return KEY("Runtime") ? KINETO_RUNTIME : KINETO_UNKNOWN;
-    case 8:
-        return KEY("Operator")                      ? KINETO_OP
-               : KEY("overhead") || KEY("xpu_sync") ? KINETO_IGNORED
-                                                    : KINETO_UNKNOWN;
-    case 9:
-        return KEY("cuda_sync") ? KINETO_SYNC : KINETO_UNKNOWN;
-    case 10:
-        return KEY("gpu_memcpy")   ? KINETO_MEMCPY
-               : KEY("gpu_memset") ? KINETO_MEMSET
-               : KEY("xpu_driver") ? KINETO_RUNTIME
-               : KEY("cuda_event") ? KINETO_IGNORED
-                                   : KINETO_UNKNOWN;
-    case 11:
-        return KEY("cuda_driver") || KEY("xpu_runtime") || KEY("hip_runtime") ? KINETO_RUNTIME
-                                                                              : KINETO_UNKNOWN;
-    case 12:
-        return KEY("cuda_runtime") || KEY("mtia_runtime") || KEY("glow_runtime") ? KINETO_RUNTIME
-               : KEY("mtia_insight")                                             ? KINETO_IGNORED
-                                                                                 : KINETO_UNKNOWN;
-    case 15:
-        return KEY("user_annotation")   ? KINETO_ANNOTATION
-               : KEY("python_function") ? KINETO_PYTHON
-               : KEY("mtia_ccp_events") ? KINETO_KERNEL
-               : KEY("collective_comm") ? KINETO_IGNORED
-                                        : KINETO_UNKNOWN;
-    default:
-        break;
-    }
-    if (KEY("gpu_user_annotation") || KEY("cuda_profiler_range") || KEY("hardware_counters") ||
-        KEY("cpu_instant_event") || KEY("xpu_user_annotation") || KEY("mtia_counters")) {
-        return KINETO_IGNORED;
-    }
-    if (KEY("privateuse1_runtime") || KEY("privateuse1_driver")) {
-        return KINETO_RUNTIME;
+    /* The frequent ones first; old writers (torch 1.8) use capitals. */
+    static const struct {
+        weir_str name;
+        kineto_category category;
+    } table[] = {
+        {{"python_function", 15}, KINETO_PYTHON},
+        {{"cpu_op", 6}, KINETO_OP},
+        {{"cuda_runtime", 12}, KINETO_RUNTIME},
+        {{"kernel", 6}, KINETO_KERNEL},
+        {{"user_annotation", 15}, KINETO_ANNOTATION},
+        {{"gpu_memcpy", 10}, KINETO_MEMCPY},
+        {{"gpu_memset", 10}, KINETO_MEMSET},
+        {{"cuda_driver", 11}, KINETO_RUNTIME},
+        {{"cuda_sync", 9}, KINETO_SYNC},
+        {{"gpu_user_annotation", 19}, KINETO_IGNORED},
+        {{"Operator", 8}, KINETO_OP},
+        {{"Runtime", 7}, KINETO_RUNTIME},
+        {{"Kernel", 6}, KINETO_KERNEL},
+        {{"Memcpy", 6}, KINETO_MEMCPY},
+        {{"Memset", 6}, KINETO_MEMSET},
+        {{"Trace", 5}, KINETO_IGNORED},
+        {{"overhead", 8}, KINETO_IGNORED},
+        {{"hip_runtime", 11}, KINETO_RUNTIME},
+        {{"mtia_ccp_events", 15}, KINETO_KERNEL},
+        {{"mtia_runtime", 12}, KINETO_RUNTIME},
+        {{"mtia_insight", 12}, KINETO_IGNORED},
+        {{"mtia_counters", 13}, KINETO_IGNORED},
+        {{"glow_runtime", 12}, KINETO_RUNTIME},
+        {{"xpu_runtime", 11}, KINETO_RUNTIME},
+        {{"xpu_driver", 10}, KINETO_RUNTIME},
+        {{"xpu_sync", 8}, KINETO_IGNORED},
+        {{"xpu_user_annotation", 19}, KINETO_IGNORED},
+        {{"privateuse1_runtime", 19}, KINETO_RUNTIME},
+        {{"privateuse1_driver", 18}, KINETO_RUNTIME},
+        {{"cuda_event", 10}, KINETO_IGNORED},
+        {{"cuda_profiler_range", 19}, KINETO_IGNORED},
+        {{"hardware_counters", 17}, KINETO_IGNORED},
+        {{"cpu_instant_event", 17}, KINETO_IGNORED},
+        {{"collective_comm", 15}, KINETO_IGNORED},
+        {{"hpu_op", 6}, KINETO_IGNORED},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (key_is(key, table[i].name.p, table[i].name.n)) {
+            return table[i].category;
+        }
     }
     return KINETO_UNKNOWN;
 }

@@ -129,10 +129,11 @@ static void writes_the_sleeper_as_the_contract_says(void **state)
                       "\"cache.activations\": 100000000}");
     assert_has(&text, "{\"cause\": \"communication.all_to_all\", \"tier\": \"in_node\", "
                       "\"part\": null, \"ns\": 148000000}");
-    assert_has(&text, "{\"rank\": 2, \"device\": 0, \"node\": \"ip-172-31-5-7\", \"axis\": \"world\", "
-                      "\"origin_rank\": 2, \"waited_for_ns\": 8970000000, \"reason\": "
-                      "\"late_host\", \"factor\": 1, \"host_cause\": \"dependency.host\", "
-                      "\"instances\": 12}");
+    assert_has(&text,
+               "{\"rank\": 2, \"device\": 0, \"node\": \"ip-172-31-5-7\", \"axis\": \"world\", "
+               "\"origin_rank\": 2, \"waited_for_ns\": 8970000000, \"reason\": "
+               "\"late_host\", \"factor\": 1, \"host_cause\": \"dependency.host\", "
+               "\"instances\": 12}");
     assert_has(&text, "\"bus_bandwidth_bytes_per_s\": 1500000000, "
                       "\"expected_bus_bandwidth_bytes_per_s\": null");
     assert_null(strstr(text.p, "\"segments\""));

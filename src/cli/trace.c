@@ -31,12 +31,20 @@ static weir_code no_memory(weir_err *err)
     return weir_err_set(err, WEIR_ERR_MEMORY, "no memory");
 }
 
+/* Without --max-memory: three quarters of the machine, so that a hostile file ends in an error and
+ * not in the system's killer. 0 = unknown, no limit. */
+static uint64_t usual_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? (uint64_t)pages / 4 * 3 * (uint64_t)bytes : 0;
+}
+
 static weir_code read_files(const trace_options *o, trace_run_state *run, weir_err *err)
 {
     weir_code code = weir_paths_expand(o->names, o->name_count, &run->paths, err);
     if (code != WEIR_OK)
         return code;
-    run->budget = weir_budget_new(o->max_memory_bytes);
+    run->budget = weir_budget_new(o->max_memory_bytes ? o->max_memory_bytes : usual_memory());
     run->timeline = weir_timeline_new(run->budget);
     run->result = weir_result_new();
     if (!run->budget || !run->timeline || !run->result)

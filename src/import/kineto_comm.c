@@ -4,8 +4,17 @@
 #include "base/text.h"
 #include "import/kineto_ranks.h"
 #include "timeline/comm_names.h"
+#include "timeline/shard.h"
 
 #include <stdlib.h>
+
+static weir_code timeline_limit(const kineto_shard *s, weir_code code, weir_err *err)
+{
+    return code == WEIR_ERR_LIMIT
+               ? weir_err_set(err, code, "%s: needs more memory than --max-memory allows",
+                              s->file.p)
+               : weir_err_set(err, code, "%s: out of memory", s->file.p);
+}
 
 static weir_code no_memory(const kineto_shard *s, weir_err *err)
 {
@@ -49,6 +58,36 @@ static weir_code group_add(kineto_shard *s, const kineto_comm *c, weir_group_id 
     return code;
 }
 
+/* key: what of the arguments tells groups apart. */
+static weir_code group_of_key(kineto_shard *s, weir_str key, const kineto_comm *c,
+                              weir_group_id *group, weir_err *err)
+{
+    if (!s->group_keys) {
+        s->group_keys = weir_intern_new(weir_timeline_budget(s->shard));
+    }
+    uint32_t row;
+    weir_code code = s->group_keys ? weir_intern_add(s->group_keys, key, &row) : WEIR_ERR_MEMORY;
+    if (code != WEIR_OK) {
+        return timeline_limit(s, code, err);
+    }
+    if (row <= s->group_count) {
+        *group = s->group_ids[row - 1];
+        return WEIR_OK;
+    }
+    if (s->group_count == KINETO_MAX_GROUPS) {
+        return weir_err_set(err, WEIR_ERR_LIMIT, "%s: more than %u process groups in one file",
+                            s->file.p, KINETO_MAX_GROUPS);
+    }
+    if (!weir_grow(&s->group_ids, s->group_count, &s->group_capacity, sizeof *s->group_ids)) {
+        return no_memory(s, err);
+    }
+    code = group_add(s, c, group, err);
+    if (code == WEIR_OK) {
+        s->group_ids[s->group_count++] = *group;
+    }
+    return code;
+}
+
 /* The group of a collective's arguments; WEIR_NONE where they name none. */
 static weir_code group_find(kineto_shard *s, const kineto_comm *c, weir_group_id *group,
                             weir_err *err)
@@ -65,28 +104,10 @@ static weir_code group_find(kineto_shard *s, const kineto_comm *c, weir_group_id
     weir_text_add(&text, c->group_description);
     weir_text_char(&text, '\n');
     weir_text_add(&text, c->group_ranks);
-    weir_name_id key = 0;
-    weir_code code =
-        text.failed
-            ? no_memory(s, err)
-            : weir_timeline_intern(s->shard, (weir_str){text.p, (uint32_t)text.n}, &key, err);
+    weir_code code = text.failed
+                         ? no_memory(s, err)
+                         : group_of_key(s, (weir_str){text.p, (uint32_t)text.n}, c, group, err);
     weir_text_clear(&text);
-    for (uint32_t i = s->group_count; code == WEIR_OK && i-- > 0;) {
-        if (s->group_rows[i].key == key) {
-            *group = s->group_rows[i].group;
-            return WEIR_OK;
-        }
-    }
-    if (code == WEIR_OK &&
-        !weir_grow(&s->group_rows, s->group_count, &s->group_capacity, sizeof *s->group_rows)) {
-        code = no_memory(s, err);
-    }
-    if (code == WEIR_OK) {
-        code = group_add(s, c, group, err);
-    }
-    if (code == WEIR_OK) {
-        s->group_rows[s->group_count++] = (struct kineto_group_row){key, *group};
-    }
     return code;
 }
 

@@ -140,6 +140,7 @@ static void device_describe(kineto_shard *s)
 typedef struct {
     int32_t *taken;
     uint32_t count;
+    int32_t next; /* all below are taken */
 } numbers;
 
 static bool is_taken(const numbers *n, int32_t number)
@@ -155,13 +156,12 @@ static bool is_taken(const numbers *n, int32_t number)
 static void number_give(kineto_shard *s, weir_rank *rank, numbers *n, weir_diags *diags)
 {
     bool twice = rank->number >= 0;
-    int32_t next = 0;
-    while (is_taken(n, next)) {
-        next++;
+    while (is_taken(n, n->next)) {
+        n->next++;
     }
-    rank->number = next;
+    rank->number = n->next;
     rank->numbered = true;
-    n->taken[n->count++] = next;
+    n->taken[n->count++] = n->next++;
     weir_diags_add(diags, twice ? "rank-seen-twice" : "rank-not-recorded", false, s->file, 0, 0,
                    (weir_str){"", 0});
 }
@@ -238,7 +238,7 @@ weir_code kineto_identify(kineto_shard *shards, uint32_t count, weir_diags *diag
             total += shards[i].label_count;
         }
     }
-    numbers n = {calloc(total + (size_t)1, sizeof *n.taken), 0};
+    numbers n = {calloc(total + (size_t)1, sizeof *n.taken), 0, 0};
     bool *has_own = calloc(total + (size_t)1, sizeof *has_own);
     weir_code code = WEIR_OK;
     if (n.taken && has_own) {

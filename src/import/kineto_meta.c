@@ -173,8 +173,18 @@ static void lanes_label(kineto_shard *s)
     }
 }
 
+static void strays_drop(kineto_shard *s)
+{
+    const kineto_where nowhere = {NULL, NULL};
+    for (uint64_t n = weir_timeline_drop_strays(s->shard, &s->earliest_ns); n > 0; n--) {
+        kineto_shard_diag(s, "stray-timestamp", true, &nowhere,
+                          WEIR_STR("weeks away from all others"));
+    }
+}
+
 void kineto_shard_finish(kineto_shard *s)
 {
+    strays_drop(s);
     groups_complete(s);
     lanes_label(s);
 }

@@ -36,7 +36,8 @@ void kineto_shard_clear(kineto_shard *s)
     weir_diags_clear(&s->diags);
     free(s->devices);
     free(s->name_flags);
-    free(s->group_rows);
+    weir_intern_free(s->group_keys);
+    free(s->group_ids);
     free(s->thread_names);
     free(s->scratch);
     *s = (kineto_shard){0};
@@ -174,13 +175,17 @@ static weir_code rank_of_label(kineto_shard *s, weir_str label, uint32_t *row, w
 {
     weir_name_id name;
     weir_code code = weir_timeline_intern(s->shard, label, &name, err);
+    if (code == WEIR_OK && s->label_count && s->labels[s->last_label] == name) {
+        *row = s->last_label;
+        return WEIR_OK;
+    }
     for (uint32_t i = 0; code == WEIR_OK && i < s->label_count; i++) {
         if (s->labels[i] == name) {
-            *row = i;
+            *row = s->last_label = i;
             return WEIR_OK;
         }
     }
-    if (code == WEIR_OK && s->label_count == sizeof s->labels / sizeof *s->labels) {
+    if (code == WEIR_OK && s->label_count == KINETO_LABELS) {
         code = weir_err_set(err, WEIR_ERR_LIMIT, "%s: more than %u labelled processes in one file",
                             s->file.p, s->label_count);
     }
@@ -190,7 +195,7 @@ static weir_code rank_of_label(kineto_shard *s, weir_str label, uint32_t *row, w
     }
     if (code == WEIR_OK) {
         s->labels[s->label_count] = name;
-        *row = s->label_count++;
+        *row = s->last_label = s->label_count++;
     }
     return code;
 }
@@ -450,6 +455,10 @@ weir_code kineto_shard_add(kineto_shard *s, kineto_event *e, const kineto_where 
 {
     if (e->phase == 'M') {
         return thread_name_add(s, e, err);
+    }
+    if (e->phase == 'B') { /* other writers than Kineto: its end would have to be found */
+        kineto_shard_diag(s, "begin-end-event", true, where, e->name);
+        return WEIR_OK;
     }
     if (e->phase != 'X' || e->skipped) {
         return WEIR_OK;

@@ -4,10 +4,16 @@
 #ifndef WEIR_IMPORT_KINETO_SPANS_H
 #define WEIR_IMPORT_KINETO_SPANS_H
 
+#include "base/intern.h"
 #include "import/kineto.h"
 #include "import/kineto_event.h"
 
-enum { KINETO_MAX_PROCESSES = 4096, KINETO_PLACES = 256 };
+enum {
+    KINETO_MAX_PROCESSES = 4096,
+    KINETO_PLACES = 256,
+    KINETO_LABELS = 1024,
+    KINETO_MAX_GROUPS = 1 << 16
+};
 
 /* What one file turned into. Zero-initialise, then kineto_shard_init. */
 typedef struct {
@@ -24,8 +30,9 @@ typedef struct {
     } * devices;
     uint32_t device_count;
     /* process labels of merged files ("[TP01]"): one rank each; row 0 is the unlabelled one */
-    weir_name_id labels[64];
-    weir_rank_id label_ranks[64];
+    weir_name_id labels[KINETO_LABELS];
+    weir_rank_id label_ranks[KINETO_LABELS];
+    uint32_t last_label; /* row that was asked for last */
     uint32_t label_count;
     uint64_t device_spans;
     int64_t earliest_ns;   /* start of its first span; INT64_MAX = no span */
@@ -40,10 +47,8 @@ typedef struct {
     } lanes[KINETO_PLACES];
     uint8_t *name_flags; /* by name id: what is known of the name, see the .c file */
     uint32_t name_flag_count;
-    struct kineto_group_row {
-        weir_name_id key;
-        weir_group_id group;
-    } * group_rows;
+    weir_intern *group_keys;  /* arguments that name a group; id 0 is unused */
+    weir_group_id *group_ids; /* by key - 1 */
     uint32_t group_count, group_capacity;
     struct kineto_label_row {
         int64_t pid, tid;

@@ -125,6 +125,31 @@ static bool sort_sparse(launch_index *index, const rank_rows *r)
     return done;
 }
 
+static int compare_starts(const void *a, const void *b, const void *context)
+{
+    const int64_t *start_ns = context;
+    int64_t x = start_ns[*(const weir_span_id *)a], y = start_ns[*(const weir_span_id *)b];
+    return (x > y) - (x < y);
+}
+
+/* Calls that share a correlation, by start: the one before a moment is found by halving. */
+static bool sort_runs(launch_index *index, const rank_rows *r)
+{
+    uint32_t end = r->first_row + r->row_count;
+    for (uint32_t a = r->first_row; a < end;) {
+        uint32_t b = a + 1;
+        while (b < end && index->correlation[b] == index->correlation[a]) {
+            b++;
+        }
+        if (!weir_sort(index->span + a, b - a, sizeof *index->span, compare_starts,
+                       index->start_ns)) {
+            return false;
+        }
+        a = b;
+    }
+    return true;
+}
+
 static bool sort_ranks(launch_index *index)
 {
     for (uint32_t i = 0; i < index->rank_count; i++) {
@@ -133,7 +158,7 @@ static bool sort_ranks(launch_index *index)
             continue;
         }
         bool dense = (uint64_t)(r->high - r->low) < 4 * (uint64_t)r->row_count + 1024;
-        if (!(dense ? sort_dense(index, r) : sort_sparse(index, r))) {
+        if (!(dense ? sort_dense(index, r) : sort_sparse(index, r)) || !sort_runs(index, r)) {
             return false;
         }
     }
@@ -193,12 +218,29 @@ void launch_index_free(launch_index *index)
 }
 
 /* The first row whose correlation is not smaller. */
-static uint32_t lower_row(const launch_index *index, const rank_rows *r, uint32_t correlation)
+static uint32_t lower_row(const launch_index *index, const rank_rows *r, uint64_t correlation)
 {
     uint32_t low = r->first_row, high = r->first_row + r->row_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (index->correlation[middle] < correlation) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* The first of the rows low .. high-1 (by start) that starts later than, or not before, a moment.
+ */
+static uint32_t row_after(const launch_index *index, uint32_t low, uint32_t high, int64_t moment_ns,
+                          bool or_at)
+{
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int64_t start = index->start_ns[index->span[middle]];
+        if (start < moment_ns || (start == moment_ns && !or_at)) {
             low = middle + 1;
         } else {
             high = middle;
@@ -219,19 +261,20 @@ weir_span_id launch_find(const launch_index *index, weir_rank_id rank, uint32_t 
     }
     uint32_t row =
         r->start ? r->first_row + r->start[correlation - r->low] : lower_row(index, r, correlation);
-    uint32_t end = r->first_row + r->row_count;
-    weir_span_id found = WEIR_NONE;
-    for (; row < end && index->correlation[row] == correlation; row++) {
-        weir_span_id s = index->span[row];
-        if (found == WEIR_NONE) {
-            found = s;
-        } else if (index->start_ns[s] <= before_ns &&
-                   (index->start_ns[found] > before_ns ||
-                    index->start_ns[s] > index->start_ns[found])) {
-            found = s;
-        }
+    uint32_t end = r->start ? r->first_row + r->start[correlation - r->low + 1]
+                            : lower_row(index, r, (uint64_t)correlation + 1);
+    if (row == end) {
+        return WEIR_NONE;
     }
-    return found;
+    if (row + 1 == end) {
+        return index->span[row];
+    }
+    uint32_t after = row_after(index, row, end, before_ns, false);
+    if (after == row) { /* all start later: the clocks disagree */
+        return index->span[row];
+    }
+    int64_t latest = index->start_ns[index->span[after - 1]];
+    return index->span[row_after(index, row, after, latest, true)];
 }
 
 void launch_link(const weir_timeline *t, const launch_index *index, weir_span_id *launch)

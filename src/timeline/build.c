@@ -183,6 +183,10 @@ weir_code weir_timeline_add_group(weir_timeline *t, const weir_group *group, wei
         timeline_reserve(t, &t->groups, t->group_count, &t->group_capacity, sizeof *t->groups, err);
     int32_t *ranks = NULL;
     if (code == WEIR_OK && group->rank_count) {
+        if (!weir_budget_take(t->budget, group->rank_count * sizeof *ranks)) {
+            return timeline_failed(t, WEIR_ERR_LIMIT, err);
+        }
+        t->taken += group->rank_count * sizeof *ranks;
         ranks = malloc(group->rank_count * sizeof *ranks);
         if (!ranks) {
             return timeline_failed(t, WEIR_ERR_MEMORY, err);

@@ -208,6 +208,27 @@ static bool lane_sort(weir_timeline *t, const weir_lane *lane)
     return ok;
 }
 
+/* Sums over all spans and over all devices must stay in int64, whatever adds them up later and
+ * compares them with tenths: 18 years of all devices together. */
+static weir_code sums_check(const weir_timeline *t, weir_err *err)
+{
+    const uint64_t most = INT64_MAX / 16, day_ns = UINT64_C(86400000000000);
+    uint64_t total = 0, last = 0;
+    for (uint64_t i = 0; i < t->span_count && total <= most; i++) {
+        uint64_t end = (uint64_t)t->start_ns[i] + (uint64_t)t->dur_ns[i];
+        total += (uint64_t)t->dur_ns[i];
+        last = end > last ? end : last;
+    }
+    if (total <= most && last <= most / (t->device_count + 1u)) {
+        return WEIR_OK;
+    }
+    return weir_err_set(err, WEIR_ERR_INPUT,
+                        "%llu days from the first to the last span on %u devices, or %llu days in "
+                        "all spans, are more than can be added up: are the files of one run?",
+                        (unsigned long long)(last / day_ns), t->device_count,
+                        (unsigned long long)(total / day_ns));
+}
+
 static weir_code devices_build(weir_timeline *t, weir_err *err)
 {
     t->devices = calloc(t->lane_count + (size_t)1, sizeof *t->devices);
@@ -255,6 +276,7 @@ weir_code weir_timeline_seal(weir_timeline *t, weir_err *err)
     code = code == WEIR_OK ? columns_fill(t, err) : code;
     code = code == WEIR_OK ? devices_build(t, err) : code;
     code = code == WEIR_OK ? shapes_build(t, err) : code;
+    code = code == WEIR_OK ? sums_check(t, err) : code;
     for (uint32_t i = 0; code == WEIR_OK && i < t->lane_count; i++) {
         if (!lane_sort(t, &t->lanes[i])) {
             code = timeline_failed(t, WEIR_ERR_MEMORY, err);

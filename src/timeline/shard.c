@@ -45,6 +45,18 @@ static weir_code absorb_names(weir_timeline *into, weir_timeline *shard, renumbe
     return WEIR_OK;
 }
 
+static void lanes_count_spans(weir_timeline *shard)
+{
+    for (uint32_t i = 0; i < shard->lane_count; i++) {
+        shard->lanes[i].span_count = 0;
+    }
+    for (const span_chunk *c = shard->first_chunk; c; c = c->next) {
+        for (uint32_t i = 0; i < c->count; i++) {
+            shard->lanes[c->spans[i].lane].span_count++;
+        }
+    }
+}
+
 static weir_code absorb_ranks(weir_timeline *into, weir_timeline *shard, renumbering *r,
                               weir_err *err)
 {
@@ -63,8 +75,12 @@ static weir_code absorb_ranks(weir_timeline *into, weir_timeline *shard, renumbe
             return code;
         }
     }
+    lanes_count_spans(shard);
     for (uint32_t i = 0; i < shard->lane_count; i++) {
         const weir_lane *lane = &shard->lanes[i];
+        if (lane->span_count == 0) {
+            continue; /* all its spans were strays */
+        }
         weir_code code = weir_timeline_add_lane(into, lane->kind, r->ranks[lane->rank], lane->group,
                                                 lane->number, &r->lanes[i], err);
         if (code != WEIR_OK) {
@@ -183,6 +199,51 @@ weir_code weir_timeline_absorb(weir_timeline *into, weir_timeline *shard, int64_
     free(r.groups);
     free(r.comms);
     return code;
+}
+
+/* Starts are told apart in steps of 13 days, over all that an importer lets through (2^61 ns). */
+enum { STRAY_SHIFT = 50, STRAY_STEPS = 1 << 12 };
+
+static uint32_t stray_step(int64_t start_ns)
+{
+    return (uint32_t)((uint64_t)(start_ns + (INT64_C(1) << 61)) >> STRAY_SHIFT) % STRAY_STEPS;
+}
+
+static uint32_t stray_bulk(const weir_timeline *t)
+{
+    uint32_t counts[STRAY_STEPS] = {0}, bulk = 0;
+    for (const span_chunk *c = t->first_chunk; c; c = c->next) {
+        for (uint32_t i = 0; i < c->count; i++) {
+            counts[stray_step(c->spans[i].start_ns)]++;
+        }
+    }
+    for (uint32_t i = 0; i < STRAY_STEPS; i++) {
+        bulk = counts[i] > counts[bulk] ? i : bulk;
+    }
+    return bulk;
+}
+
+uint64_t weir_timeline_drop_strays(weir_timeline *t, int64_t *earliest_ns)
+{
+    assert(!t->sealed);
+    uint32_t bulk = stray_bulk(t);
+    uint64_t before = t->span_count;
+    *earliest_ns = INT64_MAX;
+    for (span_chunk *c = t->first_chunk; c; c = c->next) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < c->count; i++) {
+            int64_t start = c->spans[i].start_ns;
+            uint32_t step = stray_step(start);
+            if (step + 1 < bulk || step > bulk + 1) {
+                continue;
+            }
+            *earliest_ns = start < *earliest_ns ? start : *earliest_ns;
+            c->spans[kept++] = c->spans[i];
+        }
+        t->span_count -= c->count - kept;
+        c->count = kept;
+    }
+    return before - t->span_count;
 }
 
 weir_rank *weir_timeline_edit_ranks(weir_timeline *t, uint32_t *count)

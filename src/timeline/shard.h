@@ -18,6 +18,11 @@ weir_budget *weir_timeline_budget(const weir_timeline *t);
 /* The number of the first device that rank drives in an unsealed timeline, or -1. */
 int64_t weir_timeline_first_device(const weir_timeline *t, weir_rank_id rank);
 
+/* Drops the spans that begin weeks away from the bulk of an unsealed timeline: no profile lasts
+ * that long, such moments are damage (a time stamp that was never written). Returns how many;
+ * *earliest_ns becomes the first start of those that stay. O(spans). */
+uint64_t weir_timeline_drop_strays(weir_timeline *t, int64_t *earliest_ns);
+
 /* The ranks of an unsealed timeline, to be completed before sealing. */
 weir_rank *weir_timeline_edit_ranks(weir_timeline *t, uint32_t *count);
 /* Likewise its groups; ranks given to a group must come from malloc and are owned by t then. */

@@ -15,9 +15,8 @@ typedef enum { ABSENT = 0, COMING, MOVING } body_place;
 
 typedef struct {
     double left;    /* of its size, at since_s */
-    double since_s; /* when its rate changed last; before it entered: when it will */
+    double since_s; /* when its rate changed last; before it enters: when it will */
     double rate;
-    double enter_s;
     uint64_t tag;
     body_place place;
 } body_state;
@@ -142,15 +141,14 @@ weir_code weir_bodies_add(weir_bodies *bodies, const weir_body *body, weir_body_
     bodies->bound = made + 1 > bodies->bound ? made + 1 : bodies->bound;
     double start_s = body->start_s > bodies->now_s ? body->start_s : bodies->now_s;
     body_state state = {.left = body->size,
-                        .enter_s = start_s + body->latency_s,
                         .since_s = start_s + body->latency_s,
                         .tag = body->tag,
                         .place = COMING};
     bodies->states[made] = state;
-    if (state.enter_s <= bodies->now_s && body->size > 0) {
+    if (state.since_s <= bodies->now_s && body->size > 0) {
         code = enter(bodies, made, err);
     } else {
-        bodies_queue_set(&bodies->coming, made, state.enter_s);
+        bodies_queue_set(&bodies->coming, made, state.since_s);
     }
     bodies->count++;
     *id = made;
@@ -429,7 +427,7 @@ double weir_bodies_left(const weir_bodies *bodies, weir_body_id id)
 
 double weir_bodies_enter_s(const weir_bodies *bodies, weir_body_id id)
 {
-    return bodies->states[id].enter_s;
+    return bodies->states[id].since_s;
 }
 
 weir_fluid *weir_bodies_fluid(weir_bodies *bodies)

@@ -22,11 +22,11 @@ typedef struct {
 } weir_body;
 
 typedef struct {
-    weir_body_id body; /* as add gave it; may be given again from now on */
+    weir_body_id body;       /* as add gave it; may be given again from now on */
+    weir_link_id stalled_by; /* it never arrived: this link is broken; WEIR_NONE: it arrived */
     uint64_t tag;
     double end_s;
     int64_t end_ns;
-    weir_link_id stalled_by; /* it never arrived: this link is broken; WEIR_NONE: it arrived */
 } weir_body_end;
 
 typedef struct weir_bodies weir_bodies;
@@ -58,7 +58,7 @@ bool weir_bodies_take(weir_bodies *bodies, weir_body_end *end);
 double weir_bodies_now_s(const weir_bodies *bodies);
 uint32_t weir_bodies_count(const weir_bodies *bodies);               /* not yet ended */
 double weir_bodies_left(const weir_bodies *bodies, weir_body_id id); /* of its size, now */
-/* When it entered or will enter. */
+/* When it will enter; once it has, a moment that is past. */
 double weir_bodies_enter_s(const weir_bodies *bodies, weir_body_id id);
 weir_fluid *weir_bodies_fluid(weir_bodies *bodies); /* rates, loads, values; add nothing to it */
 

@@ -169,25 +169,46 @@ static uint32_t find_due(const bodies_queue *queue, double until_s, uint32_t *ou
     return count;
 }
 
-uint32_t bodies_queue_take(bodies_queue *queue, double until_s, uint32_t *out)
+/* Removes the due, and puts the rest in order again. */
+static void remove_many(bodies_queue *queue, uint32_t *out, uint32_t due)
 {
-    uint32_t due = find_due(queue, until_s, out);
-    if (due < queue->count / 8) {
-        for (uint32_t i = 0; i < due; i++) {
-            bodies_queue_drop(queue, out[i]);
+    const uint32_t is_due = WEIR_NONE - 1;
+    uint32_t kept = 0, found = 0, last = 0;
+    for (uint32_t i = 0; i < due; i++) {
+        queue->places[out[i]] = is_due;
+        last = out[i] > last ? out[i] : last;
+    }
+    for (uint32_t i = 0; i < queue->count; i++) {
+        if (queue->places[queue->items[i].number] != is_due) {
+            put(queue, kept++, queue->items[i]);
         }
-    } else if (due > 0) {
-        uint32_t kept = 0;
+    }
+    queue->count = kept;
+    bodies_queue_order(queue);
+    if (due < last / 16) {
         for (uint32_t i = 0; i < due; i++) {
             queue->places[out[i]] = WEIR_NONE;
         }
-        for (uint32_t i = 0; i < queue->count; i++) {
-            if (queue->places[queue->items[i].number] != WEIR_NONE) {
-                put(queue, kept++, queue->items[i]);
-            }
+        sort_numbers(out, due);
+        return;
+    }
+    for (uint32_t number = 0; found < due; number++) { /* sorts them, too */
+        if (queue->places[number] == is_due) {
+            queue->places[number] = WEIR_NONE;
+            out[found++] = number;
         }
-        queue->count = kept;
-        bodies_queue_order(queue);
+    }
+}
+
+uint32_t bodies_queue_take(bodies_queue *queue, double until_s, uint32_t *out)
+{
+    uint32_t due = find_due(queue, until_s, out);
+    if (due >= queue->count / 8) {
+        remove_many(queue, out, due);
+        return due;
+    }
+    for (uint32_t i = 0; i < due; i++) {
+        bodies_queue_drop(queue, out[i]);
     }
     sort_numbers(out, due);
     return due;

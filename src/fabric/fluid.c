@@ -99,7 +99,7 @@ static bool reserve(void *array, uint32_t need, uint32_t *room, size_t size)
     if (need <= *room) {
         return true;
     }
-    uint32_t more = need > UINT32_MAX / 2 ? UINT32_MAX : 2 * need;
+    uint32_t more = need > UINT32_MAX - *room ? UINT32_MAX : need + *room;
     void *grown = realloc(old, more * size);
     if (!grown) {
         return false;
@@ -219,10 +219,10 @@ weir_code weir_fluid_set_capacity(weir_fluid *fluid, weir_link_id link, double b
 
 /* --- before a solve --- */
 
-static void drop_dead_entries(weir_fluid *fluid, fluid_link *link)
+static void drop_dead_entries(weir_fluid *fluid, fluid_link *link, uint32_t live)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < link->count; i++) {
+    for (uint32_t i = 0; i < link->count && kept < live; i++) {
         if (fluid->bodies[link->entries[i].body].stage == BODY_LIVE) {
             link->entries[kept++] = link->entries[i];
         }
@@ -233,6 +233,10 @@ static void drop_dead_entries(weir_fluid *fluid, fluid_link *link)
 /* Pools without what the dead left in them. Bodies lie there in no order, so a new pool is made. */
 static void pack_pools(weir_fluid *fluid)
 {
+    if (fluid->body_count == fluid->spare_count) { /* nobody is left */
+        fluid->path_count = fluid->factor_count = 0;
+        return;
+    }
     weir_link_id *path = malloc((size_t)fluid->path_room * sizeof *path);
     double *factors = malloc(((size_t)fluid->factor_room + 1) * sizeof *factors);
     if (!path || !factors) {
@@ -263,6 +267,18 @@ static void pack_pools(weir_fluid *fluid)
     fluid->factor_count = scaled;
 }
 
+static void free_dead(weir_fluid *fluid)
+{
+    for (uint32_t i = fluid->body_count; i-- > 0;) {
+        if (fluid->bodies[i].stage == BODY_DEAD) {
+            fluid->bodies[i].stage = BODY_FREE;
+            fluid->spare[fluid->spare_count++] = i;
+        }
+    }
+    fluid->dead_count = 0;
+    fluid->dead_path = 0;
+}
+
 /* Frees the ids of the dead, once there are many: amortised O(1) an entry. */
 static void sweep(weir_fluid *fluid)
 {
@@ -272,18 +288,11 @@ static void sweep(weir_fluid *fluid)
     }
     for (uint32_t l = 0; l < fluid->link_count; l++) {
         if (fluid->links[l].count > fluid->shares[l].live) {
-            drop_dead_entries(fluid, &fluid->links[l]);
+            drop_dead_entries(fluid, &fluid->links[l], fluid->shares[l].live);
         }
     }
-    for (uint32_t i = fluid->body_count; i-- > 0;) {
-        if (fluid->bodies[i].stage == BODY_DEAD) {
-            fluid->bodies[i].stage = BODY_FREE;
-            fluid->spare[fluid->spare_count++] = i;
-        }
-    }
+    free_dead(fluid);
     pack_pools(fluid);
-    fluid->dead_count = 0;
-    fluid->dead_path = 0;
 }
 
 static void drop_dead_pending(weir_fluid *fluid)
@@ -360,7 +369,7 @@ static void mend_touched(weir_fluid *fluid)
         if (live == 0) {
             link->count = 0;
         } else if (link->count > 2 * live) {
-            drop_dead_entries(fluid, link);
+            drop_dead_entries(fluid, link, live);
         }
         if (!link->stale) {
             continue;

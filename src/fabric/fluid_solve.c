@@ -191,7 +191,7 @@ static void begin(weir_fluid *fluid)
     for (uint32_t i = fluid->turn_count / 2; i-- > 0;) {
         fluid_turns_down(fluid->turns, fluid->turn_count, i);
     }
-    for (uint32_t i = 0; i < fluid->body_count; i++) {
+    for (uint32_t i = 0; i < fluid->body_count && fluid->live_count > 0; i++) {
         fluid_body *b = &fluid->bodies[i];
         bool is_alone;
         if (b->stage != BODY_LIVE) {

@@ -2,6 +2,7 @@
 import fnmatch
 import json
 import re
+import shutil
 import subprocess
 
 FOLDERS = ("src", "include", "tools", "presets", "examples", "scripts")
@@ -13,10 +14,12 @@ FENCED = re.compile(r"^\s*(```|~~~)")
 
 def tracked_files(root):
     """Paths below FOLDERS that git knows; all of them where there is no git."""
-    done = subprocess.run(["git", "ls-files", "--", *FOLDERS], cwd=root, capture_output=True,
-                          text=True, check=False)
-    if done.returncode == 0 and done.stdout:
-        found = [root / name for name in done.stdout.splitlines()]
+    names = []
+    if shutil.which("git"):
+        names = subprocess.run(["git", "ls-files", "--", *FOLDERS], cwd=root, capture_output=True,
+                               text=True, check=False).stdout.splitlines()
+    if names:
+        found = [root / name for name in names]
     else:
         found = [p for folder in FOLDERS for p in (root / folder).rglob("*")]
     return sorted(str(p.relative_to(root)) for p in found

@@ -408,6 +408,49 @@ static void a_partial_solve_equals_a_full_one_to_the_bit(void **state)
     free(rates);
 }
 
+/* Hashed flows on a tree, oversubscribed or not, leave one by one. */
+static void partial_solves_keep_to_the_bit_on_fat_trees(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        uint64_t s = seed;
+        tree t = {8, 8, 4, seed % 2 ? 2 : 8, 8, NULL};
+        tree_build(&t, 50e9);
+        weir_fluid *fluid, *full;
+        weir_body_id ids[2][512];
+        assert_int_equal(weir_fluid_new(t.net, &fluid, NULL), WEIR_OK);
+        assert_int_equal(weir_fluid_new(t.net, &full, NULL), WEIR_OK);
+        for (uint32_t i = 0; i < 512; i++) {
+            weir_link_id links[6];
+            const uint32_t pair[2] = {pick(&s, 256), pick(&s, 256)};
+            const weir_path path = {.count = tree_ecmp(&t, pair, i, seed, links), .links = links};
+            assert_int_equal(weir_fluid_add(fluid, &path, &ids[0][i], NULL), WEIR_OK);
+            assert_int_equal(weir_fluid_start(fluid, ids[0][i], NULL), WEIR_OK);
+            assert_int_equal(weir_fluid_add(full, &path, &ids[1][i], NULL), WEIR_OK);
+            assert_int_equal(weir_fluid_start(full, ids[1][i], NULL), WEIR_OK);
+        }
+        for (uint32_t gone = 0; gone < 512; gone++) {
+            weir_solve how = gone % 2 ? WEIR_SOLVE_PART : WEIR_SOLVE_CHOOSE;
+            assert_int_equal(weir_fluid_solve(fluid, how, NULL), WEIR_OK);
+            assert_int_equal(weir_fluid_solve(full, WEIR_SOLVE_FULL, NULL), WEIR_OK);
+            for (uint32_t i = gone; i < 512; i++) {
+                double found = weir_fluid_rate(fluid, ids[0][i]);
+                double expected = weir_fluid_rate(full, ids[1][i]);
+                if (memcmp(&found, &expected, sizeof found) != 0) {
+                    fail_msg("seed %u, %u gone, flow %u: partial %.17g, full %.17g", (unsigned)seed,
+                             gone, i, found, expected);
+                }
+            }
+            weir_fluid_remove(fluid, ids[0][gone]);
+            weir_fluid_remove(full, ids[1][gone]);
+        }
+        assert_true(weir_fluid_work_done(fluid).part_solves >= 256);
+        weir_fluid_free(fluid);
+        weir_fluid_free(full);
+        weir_net_free(t.net);
+    }
+}
+
 static void lists_exactly_the_rates_that_changed(void **state)
 {
     (void)state;
@@ -628,6 +671,7 @@ int main(void)
         cmocka_unit_test(equals_a_plain_water_filling),
         cmocka_unit_test(nobody_can_gain_without_harm_to_a_smaller_one),
         cmocka_unit_test(a_partial_solve_equals_a_full_one_to_the_bit),
+        cmocka_unit_test(partial_solves_keep_to_the_bit_on_fat_trees),
         cmocka_unit_test(lists_exactly_the_rates_that_changed),
         cmocka_unit_test(takes_the_small_road_for_small_changes),
         cmocka_unit_test(the_value_of_a_link_is_what_a_little_more_of_it_brings),

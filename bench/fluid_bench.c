@@ -114,6 +114,7 @@ static void play_ring(tree shape, bool is_one, const goal *g)
     uint32_t hosts = tree_hosts(&t), steps = 2 * (hosts - 1), count = 0;
     double begin_s = cpu_s(), makespan_s = 0;
     weir_link_id *links = malloc(6 * (size_t)hosts * sizeof *links);
+    uint32_t *lengths = malloc(hosts * sizeof *lengths);
     must(weir_bodies_new(t.net, &bodies, &err), &err);
     if (is_one) {
         for (uint32_t i = 0; i < hosts; i++) {
@@ -125,10 +126,15 @@ static void play_ring(tree shape, bool is_one, const goal *g)
         must(weir_bodies_run(bodies, &err), &err);
         makespan_s = last_end_s(bodies);
     }
+    for (uint32_t i = 0; i < hosts && !is_one; i++) { /* routes are found once */
+        lengths[i] = tree_d_mod_k(&t, i, (i + 1) % hosts, links + 6 * (size_t)i);
+    }
     for (uint32_t step = 0; !is_one && step < steps; step++) {
         for (uint32_t i = 0; i < hosts; i++) {
-            const uint32_t pair[2] = {i, (i + 1) % hosts};
-            add_flow(bodies, &t, pair, 1e8 / hosts, 0, false);
+            weir_body_id id;
+            weir_body body = {.path = {.count = lengths[i], .links = links + 6 * (size_t)i},
+                              .size = 1e8 / hosts};
+            must(weir_bodies_add(bodies, &body, &id, &err), &err);
         }
         must(weir_bodies_run(bodies, &err), &err);
         makespan_s = last_end_s(bodies);
@@ -136,6 +142,7 @@ static void play_ring(tree shape, bool is_one, const goal *g)
     weir_fluid_work work = weir_fluid_work_done(weir_bodies_fluid(bodies));
     report(g, is_one ? 1 : (uint64_t)hosts * steps, makespan_s, cpu_s() - begin_s, &work);
     free(links);
+    free(lengths);
     weir_bodies_free(bodies);
     weir_net_free(t.net);
 }

@@ -482,6 +482,67 @@ static void lists_exactly_the_rates_that_changed(void **state)
     free(rates);
 }
 
+/* The same bodies, added in the same order to a fluid that never had others. */
+static void compare_with_a_fresh_one(const world *w, uint32_t first)
+{
+    weir_fluid *fresh;
+    weir_body_id *ids = malloc(w->count * sizeof *ids);
+    assert_int_equal(weir_fluid_new(w->net, &fresh, NULL), WEIR_OK);
+    for (uint32_t i = first; i < w->count; i++) {
+        weir_path path = {.count = w->bodies[i].count,
+                          .links = w->bodies[i].links,
+                          .bytes_per_unit = w->bodies[i].has_factors ? w->bodies[i].factors : NULL,
+                          .weight = w->bodies[i].weight,
+                          .cap = w->bodies[i].cap};
+        if (w->bodies[i].is_there) {
+            assert_int_equal(weir_fluid_add(fresh, &path, &ids[i], NULL), WEIR_OK);
+            assert_int_equal(weir_fluid_start(fresh, ids[i], NULL), WEIR_OK);
+        }
+    }
+    assert_int_equal(weir_fluid_solve(fresh, WEIR_SOLVE_CHOOSE, NULL), WEIR_OK);
+    for (uint32_t i = first; i < w->count; i++) {
+        double found = 0, expected = 0;
+        if (w->bodies[i].is_there) {
+            found = weir_fluid_rate(w->fluid, w->bodies[i].id);
+            expected = weir_fluid_rate(fresh, ids[i]);
+        }
+        if (memcmp(&found, &expected, sizeof found) != 0) {
+            fail_msg("body %u: found %.17g, in a fresh fluid %.17g", i, found, expected);
+        }
+    }
+    free(ids);
+    weir_fluid_free(fresh);
+}
+
+static void what_is_gone_leaves_no_trace(void **state)
+{
+    (void)state;
+    uint64_t s = 11;
+    world w;
+    open_world(&w, &s, 80, 60000);
+    for (uint32_t first = 0; w.count < w.room; first += 200) {
+        for (uint32_t n = 0; n < 200; n++) {
+            add_random(&w, &s);
+        }
+        if (pick(&s, 10) == 0) { /* started and gone before any solve */
+            weir_fluid_remove(w.fluid, w.bodies[w.count - 1].id);
+            w.bodies[w.count - 1].is_there = false;
+        }
+        assert_int_equal(weir_fluid_solve(w.fluid, WEIR_SOLVE_CHOOSE, NULL), WEIR_OK);
+        if (first % 2000 == 0) {
+            compare_with_a_fresh_one(&w, first > 200 ? first - 200 : 0);
+        }
+        for (uint32_t i = first - (first ? 200 : 0); i < first; i++) {
+            if (w.bodies[i].is_there) {
+                weir_fluid_remove(w.fluid, w.bodies[i].id);
+                w.bodies[i].is_there = false;
+            }
+        }
+    }
+    assert_true(weir_fluid_body_bound(w.fluid) < 5000); /* of 60000 */
+    close_world(&w);
+}
+
 static void takes_the_small_road_for_small_changes(void **state)
 {
     (void)state;
@@ -673,6 +734,7 @@ int main(void)
         cmocka_unit_test(a_partial_solve_equals_a_full_one_to_the_bit),
         cmocka_unit_test(partial_solves_keep_to_the_bit_on_fat_trees),
         cmocka_unit_test(lists_exactly_the_rates_that_changed),
+        cmocka_unit_test(what_is_gone_leaves_no_trace),
         cmocka_unit_test(takes_the_small_road_for_small_changes),
         cmocka_unit_test(the_value_of_a_link_is_what_a_little_more_of_it_brings),
         cmocka_unit_test(values_by_hand),

@@ -32,8 +32,7 @@ static void reads_a_square_with_and_without_names_and_units(void **state)
         "0,3,1\n1,0,3\n3,1,0\n",
         "# bytes\r\n\r\n 0, 3 ,1\r\n1,0,3\r\n3,1,0",
         "from,a,b,c\na,0,3,1\nb,1,0,3\nc,3,1,0\n",
-        "\xEF\xBB\xBF\"\",\"a,\"\"x\"\"\",b,\"c\nd\"\n\"a,\"\"x\"\"\",0,3 "
-        "B,1\nb,1,0,3\n\"c\nd\",3,1 B,0\n",
+        "\xEF\xBB\xBFto,\"a,\"\"x\",b,\"c\nd\"\n\"a,\"\"x\",0,3 B,1\nb,1,0,3\n\"c\nd\",3,1,0",
         "0,3e0,0.001 kB\n1 B,0,3\n3,1,0",
     };
     const double expected[9] = {0, 3, 1, 1, 0, 3, 3, 1, 0};

@@ -1,0 +1,131 @@
+#include "fabric/circuit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* The circuits as a graph: parallel ones of a pair are one edge of that width. */
+typedef struct {
+    uint32_t n;
+    uint32_t *width; /* n*n */
+    double *bytes;   /* n*n: on each edge */
+    double *rest;    /* n*n: of the demand */
+    uint32_t *queue; /* nodes by distance from the source */
+    uint32_t *from;  /* the node that a shortest path comes over */
+    uint32_t *hops;  /* WEIR_NONE = out of reach */
+    double *below;   /* bytes for a node and all that lie behind it */
+} graph;
+
+static void graph_clear(graph *g)
+{
+    free(g->width);
+    free(g->bytes);
+    free(g->rest);
+    free(g->queue);
+    free(g->from);
+    free(g->hops);
+    free(g->below);
+}
+
+static weir_code graph_init(graph *g, const weir_circuit_design *design, weir_err *err)
+{
+    size_t n = design->n;
+    g->n = design->n;
+    g->width = calloc(n * n, sizeof *g->width);
+    g->bytes = calloc(n * n, sizeof *g->bytes);
+    g->rest = calloc(n * n, sizeof *g->rest);
+    g->queue = calloc(n, sizeof *g->queue);
+    g->from = calloc(n, sizeof *g->from);
+    g->hops = calloc(n, sizeof *g->hops);
+    g->below = calloc(n, sizeof *g->below);
+    if (!g->width || !g->bytes || !g->rest || !g->queue || !g->from || !g->hops || !g->below) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the circuits of %u nodes",
+                            design->n);
+    }
+    for (uint32_t k = 0; k < design->count; k++) {
+        const weir_circuit *c = &design->circuits[k];
+        if (c->from >= n || c->to >= n) {
+            return weir_err_set(err, WEIR_ERR_INPUT,
+                                "a circuit from node %u to node %u; there are %u nodes", c->from,
+                                c->to, design->n);
+        }
+        g->width[c->from * n + c->to]++;
+    }
+    return WEIR_OK;
+}
+
+/* Shortest paths from a node; returns how many nodes it reaches, itself among them. */
+static uint32_t search_from(graph *g, uint32_t source, bool forward)
+{
+    uint32_t head = 0, tail = 0;
+    for (uint32_t i = 0; i < g->n; i++) {
+        g->hops[i] = WEIR_NONE;
+    }
+    g->hops[source] = 0;
+    g->queue[tail++] = source;
+    while (head < tail) {
+        uint32_t node = g->queue[head++];
+        if (!forward && node != source) {
+            break;
+        }
+        for (uint32_t next = 0; next < g->n; next++) {
+            if (g->width[(size_t)node * g->n + next] && g->hops[next] == WEIR_NONE) {
+                g->hops[next] = g->hops[node] + 1;
+                g->from[next] = node;
+                g->queue[tail++] = next;
+            }
+        }
+    }
+    return tail;
+}
+
+static void send_from(graph *g, const weir_demand *demand, uint32_t source, bool forward,
+                      weir_circuit_load *load)
+{
+    uint32_t reached = search_from(g, source, forward);
+    const double *row = demand->bytes + (size_t)source * g->n;
+    for (uint32_t i = 0; i < g->n; i++) {
+        g->below[i] = 0;
+        if (i != source && g->hops[i] == WEIR_NONE) {
+            g->rest[(size_t)source * g->n + i] = row[i];
+        } else if (i != source) {
+            g->below[i] = row[i];
+            load->carried_bytes += row[i];
+            load->byte_hops += row[i] * g->hops[i];
+        }
+    }
+    for (uint32_t k = reached; k-- > 1;) { /* the farthest first */
+        uint32_t node = g->queue[k], before = g->from[node];
+        g->bytes[(size_t)before * g->n + node] += g->below[node];
+        g->below[before] += g->below[node];
+    }
+}
+
+weir_code weir_circuit_carry(const weir_circuit_design *design, const weir_demand *demand,
+                             bool forward, weir_circuit_load *load, weir_err *err)
+{
+    if (design->n != demand->n) {
+        return weir_err_set(err, WEIR_ERR_USAGE, "circuits of %u nodes and a demand of %u",
+                            design->n, demand->n);
+    }
+    graph g = {0};
+    weir_code code = weir_demand_check(demand, err);
+    if (code == WEIR_OK) {
+        code = graph_init(&g, design, err);
+    }
+    if (code == WEIR_OK) {
+        weir_circuit_load made = {0};
+        for (uint32_t i = 0; i < g.n; i++) {
+            send_from(&g, demand, i, forward, &made);
+        }
+        for (size_t i = 0; i < (size_t)g.n * g.n; i++) {
+            if (g.width[i]) {
+                made.max_circuit_bytes = fmax(made.max_circuit_bytes, g.bytes[i] / g.width[i]);
+            }
+        }
+        const weir_demand rest = {g.n, g.rest};
+        made.rest_line_bytes = weir_demand_measure(&rest).max_line_bytes;
+        *load = made;
+    }
+    graph_clear(&g);
+    return code;
+}

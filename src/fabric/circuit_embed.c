@@ -1,0 +1,180 @@
+#include "fabric/circuit.h"
+#include "fabric/matching.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static weir_code add_both_ways(weir_circuit_design *design, weir_circuit c, weir_err *err)
+{
+    weir_code code = weir_circuit_add(design, c, err);
+    return code == WEIR_OK ? weir_circuit_add(design, (weir_circuit){c.to, c.from, c.plane}, err)
+                           : code;
+}
+
+/* Checks the design; takes back what came after the first `before` circuits if anything failed. */
+static weir_code settle(const weir_circuit_switch *sw, weir_circuit_design *design, uint32_t before,
+                        weir_code code, weir_err *err)
+{
+    if (code == WEIR_OK) {
+        code = weir_circuit_check(sw, design, err);
+    }
+    if (code != WEIR_OK) {
+        design->count = before;
+    }
+    return code;
+}
+
+/* A circuit for each matched pair that has something to send; weights of these are halved. */
+static weir_code add_matching(weir_circuit_design *design, uint32_t plane, double *weights,
+                              const uint32_t *match, weir_err *err)
+{
+    for (uint32_t i = 0; i < design->n; i++) {
+        double *weight = &weights[(size_t)i * design->n + match[i]];
+        if (*weight > 0) {
+            weir_code code = weir_circuit_add(design, (weir_circuit){i, match[i], plane}, err);
+            if (code != WEIR_OK) {
+                return code;
+            }
+            *weight /= 2;
+        }
+    }
+    return WEIR_OK;
+}
+
+weir_code weir_circuit_from_matching(const weir_circuit_switch *sw, const weir_demand *demand,
+                                     weir_circuit_design *design, weir_err *err)
+{
+    uint32_t n = demand->n, before = design->count;
+    size_t cells = (size_t)n * n;
+    if (sw->circulators || design->n != n) {
+        return weir_err_set(err, WEIR_ERR_USAGE,
+                            sw->circulators
+                                ? "matchings go one way; circulators need the greedy design"
+                                : "a design of other nodes than the demand");
+    }
+    weir_code code = weir_demand_check(demand, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    double *weights = calloc(cells, sizeof *weights);
+    uint32_t *match = calloc(n, sizeof *match);
+    if (!weights || !match) {
+        free(weights);
+        free(match);
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for matchings of %u nodes", n);
+    }
+    memcpy(weights, demand->bytes, cells * sizeof *weights);
+    for (uint32_t i = 0; i < n; i++) {
+        weights[(size_t)i * n + i] = 0;
+    }
+    for (uint32_t k = 0; code == WEIR_OK && k < sw->planes * sw->node_ports; k++) {
+        code = weir_matching_heaviest(n, weights, match, NULL, err);
+        if (code == WEIR_OK) {
+            code = add_matching(design, k / sw->node_ports, weights, match, err);
+        }
+    }
+    free(weights);
+    free(match);
+    return settle(sw, design, before, code, err);
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b) {
+        uint32_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The next stride after `stride` that makes one cycle; after the last one 1 again. A duplex ring of
+ * stride s is that of count - s. */
+static uint32_t next_stride(uint32_t stride, uint32_t count, bool duplex)
+{
+    uint32_t last = duplex ? count / 2 : count - 1;
+    for (uint32_t s = stride + 1; s <= last; s++) {
+        if (common_divisor(s, count) == 1) {
+            return s;
+        }
+    }
+    return 1;
+}
+
+static weir_code check_order(const weir_circuit_design *design, const uint32_t *order,
+                             uint32_t count, weir_err *err)
+{
+    uint32_t bad = WEIR_NONE;
+    bool *seen = calloc(design->n, sizeof *seen);
+    if (!seen) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to check a ring of %u nodes", count);
+    }
+    for (uint32_t i = 0; i < count && bad == WEIR_NONE; i++) {
+        if (order[i] >= design->n || seen[order[i]]) {
+            bad = i;
+        } else {
+            seen[order[i]] = true;
+        }
+    }
+    free(seen);
+    if (count < 2 || bad != WEIR_NONE) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            bad == WEIR_NONE
+                                ? "a ring of one node; two or more are due"
+                                : "a ring over node %u; it takes different nodes below %u",
+                            bad == WEIR_NONE ? 0 : order[bad], design->n);
+    }
+    return WEIR_OK;
+}
+
+weir_code weir_circuit_from_ring(const weir_circuit_switch *sw, const uint32_t *order,
+                                 uint32_t count, weir_circuit_design *design, weir_err *err)
+{
+    weir_code code = check_order(design, order, count, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    uint32_t before = design->count, stride = 0;
+    bool duplex = sw->circulators;
+    uint32_t each = duplex && count > 2 ? 2 : 1, edges = duplex && count == 2 ? 1 : count;
+    uint32_t rings = sw->node_ports / each;
+    if (rings == 0) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "a ring takes %u ports of each node on a plane; nodes have %u", each,
+                            sw->node_ports);
+    }
+    for (uint32_t k = 0; k < sw->planes * rings; k++) {
+        stride = next_stride(stride, count, duplex);
+        for (uint32_t i = 0; code == WEIR_OK && i < edges; i++) {
+            weir_circuit c = {order[i], order[(i + stride) % count], k / rings};
+            code = duplex ? add_both_ways(design, c, err) : weir_circuit_add(design, c, err);
+        }
+    }
+    return settle(sw, design, before, code, err);
+}
+
+weir_code weir_circuit_from_torus(const weir_circuit_switch *sw, const uint32_t *sizes,
+                                  uint32_t dimensions, weir_circuit_design *design, weir_err *err)
+{
+    uint64_t nodes = 1;
+    for (uint32_t d = 0; d < dimensions; d++) {
+        nodes *= nodes <= design->n ? sizes[d] : 1;
+    }
+    if (dimensions == 0 || nodes != design->n) {
+        return weir_err_set(err, WEIR_ERR_INPUT, "a torus of %llu nodes; the design has %u nodes",
+                            (unsigned long long)nodes, design->n);
+    }
+    uint32_t before = design->count, step = 1;
+    weir_code code = WEIR_OK;
+    for (uint32_t d = 0; d < dimensions; d++) {
+        for (uint32_t node = 0; code == WEIR_OK && node < design->n; node++) {
+            uint32_t place = node / step % sizes[d];
+            uint32_t next = place + 1 < sizes[d] ? node + step : node - place * step;
+            if (next != node && !(sizes[d] == 2 && place == 1)) {
+                code = add_both_ways(design, (weir_circuit){node, next, d}, err);
+            }
+        }
+        step *= sizes[d];
+    }
+    return settle(sw, design, before, code, err);
+}

@@ -157,10 +157,12 @@ weir_code weir_circuit_from_torus(const weir_circuit_switch *sw, const uint32_t 
                                   uint32_t dimensions, weir_circuit_design *design, weir_err *err)
 {
     uint64_t nodes = 1;
+    bool flat = dimensions == 0;
     for (uint32_t d = 0; d < dimensions; d++) {
+        flat = flat || sizes[d] == 0;
         nodes *= nodes <= design->n ? sizes[d] : 1;
     }
-    if (dimensions == 0 || nodes != design->n) {
+    if (flat || nodes != design->n) {
         return weir_err_set(err, WEIR_ERR_INPUT, "a torus of %llu nodes; the design has %u nodes",
                             (unsigned long long)nodes, design->n);
     }

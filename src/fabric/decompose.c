@@ -51,13 +51,15 @@ static weir_code fill_lines(decomposition *d, weir_err *err)
         column_room[i] = fmax(0, d->line_bytes - weir_demand_column_bytes(&demand, i));
     }
     for (int pass = 0; pass < 2; pass++) {
-        for (size_t cell = 0; cell < (size_t)n * n; cell++) {
-            size_t i = cell / n, j = cell % n;
-            double more = fmin(room[i], column_room[j]);
-            if (pass == 1 || d->filled[cell] > 0) {
-                d->filled[cell] += more;
-                room[i] -= more;
-                column_room[j] -= more;
+        for (uint32_t i = 0; i < n; i++) {
+            for (uint32_t j = 0; j < n; j++) {
+                double *cell = &d->filled[(size_t)i * n + j];
+                double more = fmin(room[i], column_room[j]);
+                if (pass == 1 || *cell > 0) {
+                    *cell += more;
+                    room[i] -= more;
+                    column_room[j] -= more;
+                }
             }
         }
     }

@@ -59,7 +59,12 @@ static bool is_heading(const weir_csv_field *fields, uint32_t count)
 static weir_code begin(square *s, const weir_csv_field *fields, uint32_t count, weir_err *err)
 {
     s->named = is_heading(fields, count);
-    weir_code code = weir_demand_init(&s->found, s->named ? count - 1 : count, err);
+    uint32_t n = s->named ? count - 1 : count;
+    if (n > WEIR_DEMAND_MAX) {
+        return weir_err_set(err, WEIR_ERR_LIMIT, "%s:%u: a row of %u nodes; at most %u are due",
+                            weir_source_shown_name(s->name), fields[0].line, n, WEIR_DEMAND_MAX);
+    }
+    weir_code code = weir_demand_init(&s->found, n, err);
     if (code != WEIR_OK || !s->named) {
         return code;
     }

@@ -77,6 +77,21 @@ static void names_the_place_of_each_mistake(void **state)
     }
 }
 
+static void refuses_more_nodes_than_a_matrix_may_have(void **state)
+{
+    static char text[2 * (WEIR_DEMAND_MAX + 1) + 1];
+    weir_demand demand = {0};
+    weir_err err = {0};
+    (void)state;
+    for (size_t i = 0; i <= WEIR_DEMAND_MAX; i++) {
+        text[2 * i] = '1';
+        text[2 * i + 1] = ',';
+    }
+    text[2 * WEIR_DEMAND_MAX + 1] = '\0';
+    assert_int_equal(read_text(text, &demand, &err), WEIR_ERR_LIMIT);
+    assert_string_equal(err.text, "d.csv:1: a row of 8193 nodes; at most 8192 are due");
+}
+
 static void refuses_cells_that_are_no_bytes(void **state)
 {
     static const double bad[] = {-1, NAN, INFINITY, -INFINITY};
@@ -147,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_a_square_with_and_without_names_and_units),
         cmocka_unit_test(names_the_place_of_each_mistake),
+        cmocka_unit_test(refuses_more_nodes_than_a_matrix_may_have),
         cmocka_unit_test(refuses_cells_that_are_no_bytes),
         cmocka_unit_test(measures_lines_partners_and_peak),
         cmocka_unit_test(persistence_is_what_stays),

@@ -112,7 +112,8 @@ struct weir_fluid {
     uint64_t live_entries, dead_path;
     uint64_t arrivals;
     uint32_t pass, solve;
-    bool fresh; /* no solve yet */
+    bool fresh;             /* no solve yet */
+    uint32_t pause, paused; /* full solves after the last abandoned one; of these still to come */
     fluid_turn *turns;
     uint32_t turn_count;
     fluid_event *events;

@@ -249,6 +249,33 @@ static bool is_small(const weir_fluid *fluid)
     return reach <= 16 + fluid->live_entries / 32;
 }
 
+/* Where all hangs together partial solves are given up again and again: then they are tried less
+ * and less often, until one gets through. */
+static bool is_worth_a_try(weir_fluid *fluid)
+{
+    if (fluid->fresh || !is_small(fluid)) {
+        return false;
+    }
+    if (fluid->paused > 0) {
+        fluid->paused--;
+        return false;
+    }
+    return true;
+}
+
+static bool try_part(weir_fluid *fluid, uint64_t budget)
+{
+    if (fluid_solve_part(fluid, budget)) {
+        fluid->work.part_solves++;
+        fluid->pause = 0;
+        return true;
+    }
+    fluid->work.abandoned++;
+    fluid->pause = fluid->pause < 32 ? 2 * fluid->pause + 1 : fluid->pause;
+    fluid->paused = fluid->pause;
+    return false;
+}
+
 weir_code weir_fluid_solve(weir_fluid *fluid, weir_solve how, weir_err *err)
 {
     weir_code code = fluid_settle(fluid, err);
@@ -256,10 +283,10 @@ weir_code weir_fluid_solve(weir_fluid *fluid, weir_solve how, weir_err *err)
         return code;
     }
     bool done = false;
-    if (how == WEIR_SOLVE_PART || (how == WEIR_SOLVE_CHOOSE && !fluid->fresh && is_small(fluid))) {
-        uint64_t budget = how == WEIR_SOLVE_PART ? UINT64_MAX : 64 + fluid->live_entries / 4;
-        done = fluid_solve_part(fluid, budget);
-        *(done ? &fluid->work.part_solves : &fluid->work.abandoned) += 1;
+    if (how == WEIR_SOLVE_PART) {
+        done = try_part(fluid, UINT64_MAX);
+    } else if (how == WEIR_SOLVE_CHOOSE && is_worth_a_try(fluid)) {
+        done = try_part(fluid, 64 + fluid->live_entries / 4);
     }
     if (!done) {
         fluid_solve_all(fluid);

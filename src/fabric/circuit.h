@@ -60,10 +60,12 @@ weir_code weir_circuit_from_matching(const weir_circuit_switch *sw, const weir_d
 weir_code weir_circuit_from_ring(const weir_circuit_switch *sw, const uint32_t *order,
                                  uint32_t count, weir_circuit_design *design, weir_err *err);
 
-/* A torus over all nodes, duplex; node = x0 + s0 (x1 + s1 (x2 + ...)). Dimension k on plane k; two
- * link ends of each node there, one where the dimension has 2 places. */
-weir_code weir_circuit_from_torus(const weir_circuit_switch *sw, const uint32_t *sizes,
-                                  uint32_t dimensions, weir_circuit_design *design, weir_err *err);
+/* A torus, duplex, over as many nodes as it has places: order[x0 + s0 (x1 + s1 (x2 + ...))], all
+ * different. Dimension k on plane k; two link ends of each node there, one where the dimension has
+ * 2 places. */
+weir_code weir_circuit_from_torus(const weir_circuit_switch *sw, const uint32_t *order,
+                                  const uint32_t *sizes, uint32_t dimensions,
+                                  weir_circuit_design *design, weir_err *err);
 
 typedef struct {
     uint32_t from, to;

@@ -107,7 +107,7 @@ static weir_code check_order(const weir_circuit_design *design, const uint32_t *
     uint32_t bad = WEIR_NONE;
     bool *seen = calloc(design->n, sizeof *seen);
     if (!seen) {
-        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to check a ring of %u nodes", count);
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to check an order of %u nodes", count);
     }
     for (uint32_t i = 0; i < count && bad == WEIR_NONE; i++) {
         if (order[i] >= design->n || seen[order[i]]) {
@@ -120,8 +120,8 @@ static weir_code check_order(const weir_circuit_design *design, const uint32_t *
     if (count < 2 || bad != WEIR_NONE) {
         return weir_err_set(err, WEIR_ERR_INPUT,
                             bad == WEIR_NONE
-                                ? "a ring of one node; two or more are due"
-                                : "a ring over node %u; it takes different nodes below %u",
+                                ? "one node; two or more are due"
+                                : "node %u in an order; it takes different nodes below %u",
                             bad == WEIR_NONE ? 0 : order[bad], design->n);
     }
     return WEIR_OK;
@@ -153,27 +153,35 @@ weir_code weir_circuit_from_ring(const weir_circuit_switch *sw, const uint32_t *
     return settle(sw, design, before, code, err);
 }
 
-weir_code weir_circuit_from_torus(const weir_circuit_switch *sw, const uint32_t *sizes,
-                                  uint32_t dimensions, weir_circuit_design *design, weir_err *err)
+/* Places of a torus; 0: no dimensions, an empty one, or more than most. */
+static uint32_t count_places(const uint32_t *sizes, uint32_t dimensions, uint32_t most)
 {
-    uint64_t nodes = 1;
-    bool flat = dimensions == 0;
-    for (uint32_t d = 0; d < dimensions; d++) {
-        flat = flat || sizes[d] == 0;
-        nodes *= nodes <= design->n ? sizes[d] : 1;
+    uint64_t places = dimensions ? 1 : 0;
+    for (uint32_t d = 0; d < dimensions && places > 0; d++) {
+        places *= sizes[d];
+        places = places <= most ? places : 0;
     }
-    if (flat || nodes != design->n) {
-        return weir_err_set(err, WEIR_ERR_INPUT, "a torus of %llu nodes; the design has %u nodes",
-                            (unsigned long long)nodes, design->n);
+    return (uint32_t)places;
+}
+
+weir_code weir_circuit_from_torus(const weir_circuit_switch *sw, const uint32_t *order,
+                                  const uint32_t *sizes, uint32_t dimensions,
+                                  weir_circuit_design *design, weir_err *err)
+{
+    uint32_t places = count_places(sizes, dimensions, design->n);
+    if (places < 2) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "a torus of %u dimensions; it must have 2 to %u places", dimensions,
+                            design->n);
     }
     uint32_t before = design->count, step = 1;
-    weir_code code = WEIR_OK;
-    for (uint32_t d = 0; d < dimensions; d++) {
-        for (uint32_t node = 0; code == WEIR_OK && node < design->n; node++) {
-            uint32_t place = node / step % sizes[d];
-            uint32_t next = place + 1 < sizes[d] ? node + step : node - place * step;
-            if (next != node && !(sizes[d] == 2 && place == 1)) {
-                code = add_both_ways(design, (weir_circuit){node, next, d}, err);
+    weir_code code = check_order(design, order, places, err);
+    for (uint32_t d = 0; code == WEIR_OK && d < dimensions; d++) {
+        for (uint32_t i = 0; code == WEIR_OK && i < places; i++) {
+            uint32_t at = i / step % sizes[d];
+            uint32_t next = at + 1 < sizes[d] ? i + step : i - at * step;
+            if (next != i && !(sizes[d] == 2 && at == 1)) {
+                code = add_both_ways(design, (weir_circuit){order[i], order[next], d}, err);
             }
         }
         step *= sizes[d];

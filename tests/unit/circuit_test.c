@@ -274,18 +274,23 @@ static void duplex_rings_take_two_ports(void **state)
     assert_non_null(strstr(err.text, "different nodes"));
 }
 
-/* Hops on a torus: the sum over pairs is n sum_k n k^2/4 / k for even sizes; for 4 x 4 x 2 the mean
- * distance is 1 + 1 + 1/2 over all 32 places. */
+/* The mean distance on a ring of 4 is 1, of 2 it is 1/2: 2.5 hops for each of 32 x 32 pairs. */
 static void a_torus_has_the_distances_of_a_torus(void **state)
 {
     const weir_circuit_switch sw = {.ports = 64, .planes = 3, .node_ports = 2, .circulators = true};
-    const uint32_t sizes[3] = {4, 4, 2}, wrong[2] = {4, 4};
+    const uint32_t sizes[3] = {4, 4, 2}, wrong[3] = {4, 0, 2}, twice[2] = {0, 0};
+    uint32_t order[32];
     weir_circuit_design design = {.n = 32};
     weir_circuit_load load;
     weir_demand demand;
     weir_err err = {0};
     (void)state;
-    assert_int_equal(weir_circuit_from_torus(&sw, sizes, 3, &design, NULL), WEIR_OK);
+    for (uint32_t i = 0; i < 32; i++) {
+        order[i] = (i * 7 + 3) % 32;
+    }
+    assert_int_equal(weir_circuit_from_torus(&sw, order, sizes, 3, &design, NULL), WEIR_OK);
+    assert_true(has(&design, (weir_circuit){order[0], order[3], 0}));
+    assert_true(has(&design, (weir_circuit){order[13], order[1], 1}));
     assert_int_equal(design.count, 32 * (2 + 2 + 1));
     assert_int_equal(weir_demand_init(&demand, 32, NULL), WEIR_OK);
     for (uint32_t i = 0; i < 32 * 32; i++) {
@@ -295,8 +300,12 @@ static void a_torus_has_the_distances_of_a_torus(void **state)
     assert_true(load.byte_hops == 32 * 32 * 2.5 && load.rest_line_bytes == 0);
     weir_demand_clear(&demand);
     weir_circuit_design_clear(&design);
-    assert_int_equal(weir_circuit_from_torus(&sw, wrong, 2, &design, &err), WEIR_ERR_INPUT);
-    assert_non_null(strstr(err.text, "16 nodes"));
+    assert_int_equal(weir_circuit_from_torus(&sw, order, wrong, 3, &design, &err), WEIR_ERR_INPUT);
+    assert_non_null(strstr(err.text, "2 to 32 places"));
+    err = (weir_err){0};
+    assert_int_equal(weir_circuit_from_torus(&sw, twice, sizes + 2, 1, &design, &err),
+                     WEIR_ERR_INPUT);
+    assert_non_null(strstr(err.text, "different nodes"));
 }
 
 static void matchings_give_the_heavy_pairs_their_circuits(void **state)

@@ -97,22 +97,29 @@ static void count_leaves(clos_shape *c, uint32_t nodes)
     }
 }
 
+/* Wider trunks make smaller pods, which is worth it only where one pod is enough. */
+static uint32_t pod_trunk(const clos_shape *c)
+{
+    for (uint32_t trunk = c->leaf_up; trunk > 1; trunk--) {
+        if (c->leaf_up % trunk == 0 && c->spine_down % trunk == 0 &&
+            (uint64_t)trunk * c->leaves <= c->spine_down) {
+            return trunk;
+        }
+    }
+    return 1;
+}
+
 static weir_code shape_pods(clos_shape *c, const weir_clos *clos, weir_err *err)
 {
-    c->trunk[0] = clos->trunk[0] ? clos->trunk[0] : c->leaf_up;
-    /* Wider trunks make smaller pods, which is worth it only where one pod is enough. */
-    while (!clos->trunk[0] && c->trunk[0] > 1 &&
-           (c->leaf_up % c->trunk[0] != 0 || c->spine_down % c->trunk[0] != 0 ||
-            (uint64_t)c->trunk[0] * c->leaves > c->spine_down)) {
-        c->trunk[0]--;
-    }
-    if (c->leaf_up % c->trunk[0] != 0 || c->spine_down % c->trunk[0] != 0) {
+    uint32_t trunk = clos->trunk[0] ? clos->trunk[0] : pod_trunk(c);
+    if (c->leaf_up % trunk != 0 || c->spine_down % trunk != 0) {
         return weir_err_set(err, WEIR_ERR_INPUT,
                             "%u cables from each leaf to each spine; it must divide the %u uplinks "
                             "of a leaf and the %u downlinks of a spine",
-                            c->trunk[0], c->leaf_up, c->spine_down);
+                            trunk, c->leaf_up, c->spine_down);
     }
-    c->pod_leaves = c->spine_down / c->trunk[0];
+    c->trunk[0] = trunk;
+    c->pod_leaves = c->spine_down / trunk;
     if (c->wiring == WEIR_CLOS_RAILS && c->leaves > c->pod_leaves && c->pod_leaves % c->nics != 0) {
         return weir_err_set(err, WEIR_ERR_INPUT,
                             "pods of %u leaves cannot hold whole groups of %u rails; the downlinks "
@@ -120,7 +127,7 @@ static weir_code shape_pods(clos_shape *c, const weir_clos *clos, weir_err *err)
                             c->pod_leaves, c->nics);
     }
     c->pods = divide_up(c->leaves, c->pod_leaves);
-    c->pod_spines = c->leaf_up / c->trunk[0];
+    c->pod_spines = c->leaf_up / trunk;
     c->spines = c->pods * c->pod_spines;
     weir_code code = choose_trunk(clos, 1, c->spine_up, c->pods, &c->trunk[1], err);
     if (code == WEIR_OK) {

@@ -1,5 +1,6 @@
 #include "fabric/topology_inside.h"
 
+#include <assert.h>
 #include <math.h>
 
 static weir_code check_nics(const weir_nodes *nodes, uint32_t nics, weir_err *err)
@@ -143,6 +144,7 @@ uint32_t node_nics(const weir_topology *t, uint32_t device, uint32_t *count)
         *count = nics / devices;
         return node * nics + local * *count;
     }
+    assert(nics > 0); /* only networks ask */
     *count = 1;
     return node * nics + local / (devices / nics);
 }

@@ -262,7 +262,7 @@ static weir_code tell_apart(const weir_router *r, uint32_t from, uint32_t to, we
         t->kind == WEIR_FABRIC_CLOS && t->clos.wiring == WEIR_CLOS_RAIL_ONLY && !r->routing.has_pxn;
     char dead[80] = "";
     if (r->dead_count) {
-        snprintf(dead, sizeof dead, "; %u links are dead", r->dead_count);
+        snprintf(dead, sizeof dead, "; dead links: %u", r->dead_count);
     }
     return weir_err_set(err, WEIR_ERR_INPUT,
                         "nothing joins device %u (node %u) to device %u "

@@ -119,8 +119,12 @@ weir_code route_dragonfly(weir_router *r, uint32_t from, uint32_t to, uint64_t f
         ways.all *= p.width[i];
         ways.usual *= i < OTHER_SLOT ? p.width[i] : 1;
     }
-    if (r->routing.choice == WEIR_ROUTE_SPRAY) {
-        return route_take_all(r, &ways, err);
+    weir_code code = r->routing.choice == WEIR_ROUTE_SPRAY ? route_take_all(r, &ways, err)
+                                                           : take_some(r, &p, &ways, flow, err);
+    if (code != WEIR_OK || r->leg_weight > 0) {
+        return code;
     }
-    return take_some(r, &p, &ways, flow, err);
+    /* The cables between the two groups, or to them, are dead: whatever is shortest now. */
+    const uint32_t pair[2] = {from, to};
+    return route_graph(r, pair, flow, false, err);
 }

@@ -1,6 +1,7 @@
 #include "fabric/ecmp.h"
 #include "fabric/route_inside.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,7 @@ static weir_code draw(weir_router *r, uint32_t from, const field *to, uint64_t h
         for (uint32_t j = i; j < f->out_start[v + 1]; j++) {
             onward += is_onward(r, to, f->out[j], is_in_node);
         }
+        assert(onward > 0); /* the search came this way */
         uint32_t skip = (uint32_t)(h % onward);
         while (!is_onward(r, to, f->out[i], is_in_node) || skip-- > 0) {
             i++;

@@ -114,7 +114,40 @@ static bool uses(const weir_route *route, weir_link_id link)
     return false;
 }
 
-static void no_route_uses_a_dead_link(void **state)
+/* Hops over links that are not dead, by plain search; only `from` sends, other devices pass nothing
+ * on unless the fabric is one of devices. WEIR_NONE: no way. */
+static uint32_t hops(network n, const uint32_t pair[2], bool devices_forward, const uint8_t *dead)
+{
+    uint32_t links = weir_net_count(weir_topology_net(n.t)), at[4096], round = 0;
+    memset(at, 0xff, sizeof at);
+    at[pair[0]] = 0;
+    for (bool is_moving = true; is_moving && at[pair[1]] == WEIR_NONE; round++) {
+        is_moving = false;
+        for (uint32_t i = 0; i < links; i++) {
+            weir_link l = weir_topology_link(n.t, i);
+            bool passes =
+                devices_forward || l.from == pair[0] || l.from >= weir_topology_devices(n.t);
+            if (!dead[i] && passes && at[l.from] == round && at[l.to] == WEIR_NONE) {
+                at[l.to] = round + 1;
+                is_moving = true;
+            }
+        }
+    }
+    return at[pair[1]];
+}
+
+/* A pair may be given up only if no way is left that is as short as before (without Valiant). */
+static void expect_cut(network n, const uint32_t pair[2], bool devices_forward, const uint8_t *dead)
+{
+    static const uint8_t none[8192];
+    uint32_t before = hops(n, pair, devices_forward, none);
+    uint32_t after = hops(n, pair, devices_forward, dead);
+    if (after <= before) {
+        fail_msg("%u to %u is given up, but %u hops are left, as before", pair[0], pair[1], after);
+    }
+}
+
+static void no_route_uses_a_dead_link_and_none_is_overlooked(void **state)
 {
     (void)state;
     uint64_t random = 5;
@@ -124,14 +157,24 @@ static void no_route_uses_a_dead_link(void **state)
             network n = network_new(sample(which), sample_routing(which, how));
             uint32_t devices = weir_topology_devices(n.t);
             uint32_t links = weir_net_count(weir_topology_net(n.t)), dead[12];
+            uint8_t is_dead[8192] = {0};
+            assert_true(links <= sizeof is_dead);
+            weir_routing routing = sample_routing(which, how);
             for (int i = 0; i < 12; i++) {
                 dead[i] = pick(&random, links);
                 weir_router_set_dead(n.r, dead[i], true);
+                is_dead[dead[i]] = 1;
             }
             for (int i = 0; i < 200; i++) {
                 uint32_t from = pick(&random, devices), to = pick(&random, devices);
                 weir_route route;
                 if (weir_router_find(n.r, from, to, random, &route, NULL) != WEIR_OK) {
+                    const uint32_t pair[2] = {from, to};
+                    bool is_near =
+                        weir_topology_node_of(n.t, from) == weir_topology_node_of(n.t, to);
+                    if (!routing.has_pxn && !routing.has_valiant && !is_near) {
+                        expect_cut(n, pair, which == 3 || which == 4, is_dead);
+                    }
                     cut++;
                     continue;
                 }
@@ -157,8 +200,8 @@ static void a_pair_that_is_cut_apart_is_named(void **state)
     weir_err err = {0};
     weir_route route;
     assert_int_equal(weir_router_find(n.r, 5, 9, 0, &route, &err), WEIR_ERR_INPUT);
-    assert_string_equal(err.text, "nothing joins device 5 (node 5) to device 9 (node 9); 1 links "
-                                  "are dead");
+    assert_string_equal(err.text, "nothing joins device 5 (node 5) to device 9 (node 9); dead "
+                                  "links: 1");
     find(n, 9, 5, 0); /* it still receives */
     weir_router_set_dead(n.r, 2 * 5, false);
     find(n, 5, 9, 0);
@@ -354,11 +397,37 @@ static void what_a_topology_does_not_have_is_refused(void **state)
     weir_topology_free(t);
 }
 
+/* What was asked before must not show: searches are kept, paths are put together in place. */
+static void a_route_is_the_same_to_the_bit_whenever_it_is_asked_for(void **state)
+{
+    (void)state;
+    for (uint32_t which = 0; which < SAMPLES; which++) {
+        const weir_routing routing = sample_routing(which, which);
+        network used = network_new(sample(which), routing);
+        uint32_t devices = weir_topology_devices(used.t);
+        for (uint32_t i = 0; i < 20; i++) {
+            uint32_t from = 7 * i % devices, to = (13 * i + 5) % devices;
+            network fresh = network_new(sample(which), routing);
+            weir_route a = find(used, from, to, i), b = find(fresh, from, to, i);
+            assert_int_equal(a.path.count, b.path.count);
+            if (a.path.count > 0) {
+                assert_memory_equal(a.path.links, b.path.links,
+                                    a.path.count * sizeof *a.path.links);
+                assert_memory_equal(a.path.bytes_per_unit, b.path.bytes_per_unit,
+                                    a.path.count * sizeof *a.path.bytes_per_unit);
+            }
+            assert_true(a.latency_s == b.latency_s);
+            network_free(fresh);
+        }
+        network_free(used);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_route_keeps_all_bytes),
-        cmocka_unit_test(no_route_uses_a_dead_link),
+        cmocka_unit_test(no_route_uses_a_dead_link_and_none_is_overlooked),
         cmocka_unit_test(a_pair_that_is_cut_apart_is_named),
         cmocka_unit_test(hashed_flows_move_only_when_their_way_dies),
         cmocka_unit_test(a_latency_is_that_of_the_slowest_way),
@@ -366,6 +435,7 @@ int main(void)
         cmocka_unit_test(a_permutation_gets_the_full_rate_or_its_share_of_the_uplinks),
         cmocka_unit_test(valiant_saves_a_dragonfly_from_its_worst_pattern),
         cmocka_unit_test(valiant_doubles_the_global_load_of_uniform_traffic),
+        cmocka_unit_test(a_route_is_the_same_to_the_bit_whenever_it_is_asked_for),
         cmocka_unit_test(what_a_topology_does_not_have_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

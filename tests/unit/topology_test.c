@@ -63,89 +63,91 @@ static void a_fat_tree_of_64_ports_has_the_switches_and_links_of_e12(void **stat
     assert_int_equal(c.ports[WEIR_VERTEX_CORE], 65536);
 }
 
+static const struct {
+    const char *why;
+    uint32_t nodes, devices;
+    weir_clos clos;
+    uint32_t leaves, spines, cores;
+    uint64_t up_cables, core_cables;
+} shapes[] = {
+    {"XGFT 8,8,16;1,8,8",
+     1024,
+     1,
+     {.tiers = 3, .radix = {16, 16, 16}, .trunk = {1, 1}},
+     128,
+     128,
+     64,
+     1024,
+     1024},
+    {"XGFT 8,8,16;1,2,8",
+     1024,
+     1,
+     {.tiers = 3, .radix = {10, 16, 16}, .oversubscription = {4}, .trunk = {1, 1}},
+     128,
+     32,
+     16,
+     256,
+     256},
+    {"32 leaves x 32 up on 64 ports: trunks of 2",
+     1024,
+     1,
+     {.tiers = 2, .radix = {64, 64}},
+     32,
+     16,
+     0,
+     1024,
+     0},
+    {"48 down, 16 up: 22 leaves, 16 up, trunks of 2",
+     1024,
+     1,
+     {.tiers = 2, .radix = {64, 64}, .oversubscription = {3}},
+     22,
+     8,
+     0,
+     352,
+     0},
+    {"8 rails x 1 group of 32 nodes, trunks of 8",
+     32,
+     8,
+     {.tiers = 2, .radix = {64, 64}, .wiring = WEIR_CLOS_RAILS},
+     8,
+     4,
+     0,
+     256,
+     0},
+    {"8 rails x 2 planes, one leaf each",
+     64,
+     8,
+     {.tiers = 1, .radix = {64}, .wiring = WEIR_CLOS_RAIL_ONLY, .planes = 2},
+     16,
+     0,
+     0,
+     0,
+     0},
+    {"per rail 4 leaves, trunks of 16, 2 spines",
+     128,
+     8,
+     {.tiers = 2, .radix = {64, 64}, .wiring = WEIR_CLOS_RAIL_ONLY},
+     32,
+     16,
+     0,
+     1024,
+     0},
+};
+
 static void clos_shapes_follow_from_ports_and_oversubscription(void **state)
 {
     (void)state;
-    const struct {
-        const char *why;
-        uint32_t nodes, devices;
-        weir_clos clos;
-        uint32_t leaves, spines, cores;
-        uint64_t up_cables, core_cables;
-    } cases[] = {
-        {"XGFT 8,8,16;1,8,8",
-         1024,
-         1,
-         {.tiers = 3, .radix = {16, 16, 16}, .trunk = {1, 1}},
-         128,
-         128,
-         64,
-         1024,
-         1024},
-        {"XGFT 8,8,16;1,2,8",
-         1024,
-         1,
-         {.tiers = 3, .radix = {10, 16, 16}, .oversubscription = {4}, .trunk = {1, 1}},
-         128,
-         32,
-         16,
-         256,
-         256},
-        {"32 leaves x 32 up on 64 ports: trunks of 2",
-         1024,
-         1,
-         {.tiers = 2, .radix = {64, 64}},
-         32,
-         16,
-         0,
-         1024,
-         0},
-        {"48 down, 16 up: 22 leaves, 16 up, trunks of 2",
-         1024,
-         1,
-         {.tiers = 2, .radix = {64, 64}, .oversubscription = {3}},
-         22,
-         8,
-         0,
-         352,
-         0},
-        {"8 rails x 1 group of 32 nodes, trunks of 8",
-         32,
-         8,
-         {.tiers = 2, .radix = {64, 64}, .wiring = WEIR_CLOS_RAILS},
-         8,
-         4,
-         0,
-         256,
-         0},
-        {"8 rails x 2 planes, one leaf each",
-         64,
-         8,
-         {.tiers = 1, .radix = {64}, .wiring = WEIR_CLOS_RAIL_ONLY, .planes = 2},
-         16,
-         0,
-         0,
-         0,
-         0},
-        {"per rail 4 leaves, trunks of 16, 2 spines",
-         128,
-         8,
-         {.tiers = 2, .radix = {64, 64}, .wiring = WEIR_CLOS_RAIL_ONLY},
-         32,
-         16,
-         0,
-         1024,
-         0},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        weir_fabric_counts c = count(clos_fabric(cases[i].nodes, cases[i].devices, cases[i].clos));
-        if (c.vertices[WEIR_VERTEX_LEAF] != cases[i].leaves ||
-            c.vertices[WEIR_VERTEX_SPINE] != cases[i].spines ||
-            c.vertices[WEIR_VERTEX_CORE] != cases[i].cores ||
-            c.cables[WEIR_TIER_BETWEEN_RACKS] != cases[i].up_cables ||
-            c.cables[WEIR_TIER_HALL] != cases[i].core_cables) {
-            fail_msg("%s: found %u leaves, %u spines, %u cores, %llu and %llu cables", cases[i].why,
-                     c.vertices[WEIR_VERTEX_LEAF], c.vertices[WEIR_VERTEX_SPINE],
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        weir_fabric_counts c =
+            count(clos_fabric(shapes[i].nodes, shapes[i].devices, shapes[i].clos));
+        if (c.vertices[WEIR_VERTEX_LEAF] != shapes[i].leaves ||
+            c.vertices[WEIR_VERTEX_SPINE] != shapes[i].spines ||
+            c.vertices[WEIR_VERTEX_CORE] != shapes[i].cores ||
+            c.cables[WEIR_TIER_BETWEEN_RACKS] != shapes[i].up_cables ||
+            c.cables[WEIR_TIER_HALL] != shapes[i].core_cables) {
+            fail_msg("%s: found %u leaves, %u spines, %u cores, %llu and %llu cables",
+                     shapes[i].why, c.vertices[WEIR_VERTEX_LEAF], c.vertices[WEIR_VERTEX_SPINE],
                      c.vertices[WEIR_VERTEX_CORE],
                      (unsigned long long)c.cables[WEIR_TIER_BETWEEN_RACKS],
                      (unsigned long long)c.cables[WEIR_TIER_HALL]);

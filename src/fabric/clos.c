@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+enum { MOST_PORTS = 1 << 16, MOST_PLANES = 64, MOST_CABLES = 1 << 29 };
+
 static const char *const switch_names[] = {"leaf", "spine", "core"};
 
 /* The most ports down, with a whole number of them up, so that down / up has the right bandwidth
@@ -23,9 +25,9 @@ static bool split_ports(uint32_t radix, double ratio, uint32_t *down, uint32_t *
 static weir_code split_tier(const weir_clos *clos, uint32_t tier, const double bytes_per_s[3],
                             uint32_t ports[2], weir_err *err)
 {
-    if (clos->radix[tier] == 0) {
-        return weir_err_set(err, WEIR_ERR_INPUT, "a %s with 0 ports; it needs a radix of 2 or more",
-                            switch_names[tier]);
+    if (clos->radix[tier] == 0 || clos->radix[tier] > MOST_PORTS) {
+        return weir_err_set(err, WEIR_ERR_INPUT, "a %s with %u ports; it needs a radix of 2 to %d",
+                            switch_names[tier], clos->radix[tier], MOST_PORTS);
     }
     if (tier + 1 == clos->tiers) {
         ports[0] = clos->radix[tier];
@@ -38,7 +40,10 @@ static weir_code split_tier(const weir_clos *clos, uint32_t tier, const double b
                             "a %s with an oversubscription of %g; it must be above 0 (1: none)",
                             switch_names[tier], over);
     }
-    double ratio = over * bytes_per_s[tier + 1] / bytes_per_s[tier];
+    /* Equal ones may be infinite. */
+    double ratio = bytes_per_s[tier + 1] == bytes_per_s[tier]
+                       ? over
+                       : over * bytes_per_s[tier + 1] / bytes_per_s[tier];
     if (!split_ports(clos->radix[tier], ratio, &ports[0], &ports[1])) {
         return weir_err_set(err, WEIR_ERR_INPUT,
                             "a %s with %u ports cannot have %g ports down for each one up, which "
@@ -68,9 +73,10 @@ static weir_code choose_trunk(const weir_clos *clos, uint32_t tier, uint32_t up,
         }
     }
     return weir_err_set(err, WEIR_ERR_INPUT,
-                        "%u switches of the tier below need a %s with %u ports; it has %u: a "
+                        "%u switches of the tier below need a %s with %llu ports; it has %u: a "
                         "larger radix, another tier, or more oversubscription",
-                        below, switch_names[tier + 1], below * (asked ? asked : 1), radix);
+                        below, switch_names[tier + 1],
+                        (unsigned long long)below * (asked ? asked : 1), radix);
 }
 
 static void take_cables(const weir_clos *clos, double bytes_per_s[3])
@@ -128,9 +134,9 @@ static weir_code shape_pods(clos_shape *c, const weir_clos *clos, weir_err *err)
     }
     c->pods = divide_up(c->leaves, c->pod_leaves);
     c->pod_spines = c->leaf_up / trunk;
-    c->spines = c->pods * c->pod_spines;
     weir_code code = choose_trunk(clos, 1, c->spine_up, c->pods, &c->trunk[1], err);
-    if (code == WEIR_OK) {
+    if (code == WEIR_OK) { /* so pods are not more than ports: no product overflows */
+        c->spines = c->pods * c->pod_spines;
         c->cores = c->pod_spines * (c->spine_up / c->trunk[1]);
     }
     return code;
@@ -160,6 +166,15 @@ static weir_code shape_upper(clos_shape *c, const weir_clos *clos, weir_err *err
     return WEIR_OK;
 }
 
+/* Nothing that is counted or multiplied below leaves 32 bits. */
+static bool is_small(const clos_shape *c, uint32_t nodes)
+{
+    uint64_t leaves = (uint64_t)c->networks * c->leaves, spines = (uint64_t)c->networks * c->spines;
+    return (uint64_t)nodes * c->nics * c->planes <= MOST_CABLES && leaves <= MOST_CABLES &&
+           leaves * c->leaf_up <= MOST_CABLES && spines <= MOST_CABLES &&
+           spines * c->spine_up <= MOST_CABLES;
+}
+
 weir_code shape_clos(weir_topology *t, const weir_clos *clos,
                      uint32_t counts[WEIR_VERTEX_KIND_COUNT], weir_err *err)
 {
@@ -169,6 +184,11 @@ weir_code shape_clos(weir_topology *t, const weir_clos *clos,
     if (clos->tiers < 1 || clos->tiers > 3) {
         return weir_err_set(err, WEIR_ERR_INPUT, "a Clos network of %u tiers; 1, 2 or 3",
                             clos->tiers);
+    }
+    if (clos->planes > MOST_PLANES || (uint64_t)t->node.nics * MOST_PLANES > MOST_CABLES) {
+        return weir_err_set(err, WEIR_ERR_LIMIT,
+                            "%u planes and %u NICs in each node; at most %d and %d", clos->planes,
+                            t->node.nics, MOST_PLANES, MOST_CABLES / MOST_PLANES);
     }
     for (uint32_t i = 0; i < clos->tiers; i++) {
         if (!(bytes_per_s[i] > 0)) {
@@ -193,16 +213,14 @@ weir_code shape_clos(weir_topology *t, const weir_clos *clos,
     c->leaf_up = ports[0][1];
     c->spine_down = ports[1][0];
     c->spine_up = ports[1][1];
-    count_leaves(c, counts[WEIR_VERTEX_DEVICE] / t->node.devices);
+    uint32_t nodes = counts[WEIR_VERTEX_DEVICE] / t->node.devices;
+    count_leaves(c, nodes);
     weir_code code = shape_upper(c, clos, err);
     if (code != WEIR_OK) {
         return code;
     }
-    uint64_t links = (uint64_t)c->networks * c->leaves * ((uint64_t)c->leaf_down + c->leaf_up) +
-                     (uint64_t)c->networks * c->spines * c->spine_up;
-    if (links > WEIR_NONE / 4) {
-        return weir_err_set(err, WEIR_ERR_LIMIT, "a Clos network with over %u cables",
-                            WEIR_NONE / 4);
+    if (!is_small(c, nodes)) {
+        return weir_err_set(err, WEIR_ERR_LIMIT, "a Clos network with over %d cables", MOST_CABLES);
     }
     counts[WEIR_VERTEX_LEAF] = c->networks * c->leaves;
     counts[WEIR_VERTEX_SPINE] = c->networks * c->spines;

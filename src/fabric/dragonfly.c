@@ -14,6 +14,13 @@ weir_code shape_dragonfly(weir_topology *t, const weir_dragonfly *dragonfly,
                             "three must be 1 or more",
                             s->groups, s->routers, s->nics);
     }
+    enum { MOST = 1 << 15 }; /* of each: no product below leaves 64 bits */
+    if (s->groups > MOST || s->routers > MOST || s->nics > MOST || s->globals > MOST) {
+        return weir_err_set(err, WEIR_ERR_LIMIT,
+                            "a dragonfly of %u groups with %u routers, %u NICs and %u global "
+                            "cables on each; at most %d of each",
+                            s->groups, s->routers, s->nics, s->globals, MOST);
+    }
     uint64_t ports = (uint64_t)s->routers * s->globals;
     if (ports + 1 < s->groups) {
         return weir_err_set(err, WEIR_ERR_INPUT,
@@ -31,8 +38,8 @@ weir_code shape_dragonfly(weir_topology *t, const weir_dragonfly *dragonfly,
                             (unsigned long long)places);
     }
     uint64_t links = (uint64_t)s->groups * s->routers * (s->routers + (uint64_t)s->globals);
-    if (links > WEIR_NONE / 4) {
-        return weir_err_set(err, WEIR_ERR_LIMIT, "a dragonfly with over %u cables", WEIR_NONE / 4);
+    if (links > WEIR_NONE / 8) {
+        return weir_err_set(err, WEIR_ERR_LIMIT, "a dragonfly with over %u cables", WEIR_NONE / 8);
     }
     s->bundle = s->groups > 1 ? (uint32_t)(ports / (s->groups - 1)) : 0;
     counts[WEIR_VERTEX_ROUTER] = s->groups * s->routers;

@@ -38,6 +38,13 @@ weir_code shape_nodes(weir_topology *t, const weir_nodes *nodes, bool has_networ
                             "in all",
                             nodes->nodes, nodes->devices, nics, (uint32_t)most);
     }
+    uint64_t mesh = nodes->wiring == WEIR_NODE_MESHED ? nodes->devices - 1 : 0;
+    if (mesh * nodes->nodes * nodes->devices > most) {
+        return weir_err_set(err, WEIR_ERR_LIMIT,
+                            "%u nodes of %u devices with a cable for each pair; at most %u links "
+                            "in all",
+                            nodes->nodes, nodes->devices, (uint32_t)most);
+    }
     t->node.wiring = nodes->wiring;
     t->node.devices = nodes->devices;
     t->node.nics = nics;

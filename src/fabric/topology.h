@@ -174,7 +174,8 @@ weir_fabric_counts weir_topology_counts(const weir_topology *topology);
 /* Which kind of thing a vertex is, and its number among them. */
 weir_vertex_kind weir_topology_vertex(const weir_topology *topology, uint32_t vertex,
                                       uint32_t *number);
-/* Appends "leaf 3 -> spine 1", and which cable where there are several side by side. */
+/* Appends "leaf 3 -> spine 1", and which cable where there are several side by side. Reads all
+ * links: for reports, not for loops over links. */
 void weir_topology_name(const weir_topology *topology, weir_link_id link, weir_text *name);
 const char *weir_tier_name(weir_tier tier);
 

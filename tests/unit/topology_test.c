@@ -3,6 +3,7 @@
  * than ports, cables go both ways, tiers join what they should. */
 #include "fabric/topology.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -310,6 +311,8 @@ static void impossible_networks_are_refused_with_what_would_be_right(void **stat
     expect_refused(clos_fabric(1, 8, one), "4 tiers; 1, 2 or 3");
     weir_clos bad = {.tiers = 2, .radix = {0, 64}};
     expect_refused(clos_fabric(8, 8, bad), "a leaf with 0 ports");
+    bad.radix[0] = 1 << 17;
+    expect_refused(clos_fabric(8, 8, bad), "a leaf with 131072 ports");
     bad = (weir_clos){.tiers = 2, .radix = {8, 64}, .oversubscription = {9}};
     expect_refused(clos_fabric(8, 8, bad), "oversubscription of 9");
     bad.oversubscription[0] = -1;
@@ -344,6 +347,37 @@ static void impossible_networks_are_refused_with_what_would_be_right(void **stat
     expect_refused(lonely, "no network between");
 }
 
+static void what_would_not_fit_is_refused_at_once(void **state)
+{
+    (void)state;
+    weir_clos three = {.tiers = 3, .radix = {65536, 65536, 65536}, .planes = 64};
+    weir_fabric fabrics[] = {
+        clos_fabric(UINT32_MAX, UINT32_MAX, three),
+        clos_fabric(1 << 28, 1, three),
+        {.kind = WEIR_FABRIC_DRAGONFLY, .nodes = {.nodes = 1, .devices = 1}},
+        {.kind = WEIR_FABRIC_TORUS},
+        {.nodes = {.nodes = 1, .devices = 1 << 20, .wiring = WEIR_NODE_MESHED}},
+        {.kind = WEIR_FABRIC_LIST},
+    };
+    fabrics[2].dragonfly = (weir_dragonfly){UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                                            nic_cable,  nic_cable,  nic_cable};
+    fabrics[3].torus = (weir_torus){.size = {UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+    fabrics[5].list = (weir_cable_list){.devices = UINT32_MAX, .switches = UINT32_MAX};
+    for (size_t i = 0; i < sizeof fabrics / sizeof *fabrics; i++) {
+        weir_topology *t = NULL;
+        assert_int_equal(weir_topology_new(&fabrics[i], &t, NULL), WEIR_ERR_LIMIT);
+    }
+}
+
+static void an_infinite_network_has_the_shape_of_a_finite_one(void **state)
+{
+    (void)state;
+    weir_clos two = {.tiers = 2, .radix = {64, 64}, .oversubscription = {3}};
+    weir_fabric f = clos_fabric(1024, 1, two);
+    f.clos.cable[0].bytes_per_s = INFINITY;
+    assert_int_equal(count(f).vertices[WEIR_VERTEX_LEAF], 22);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +388,8 @@ int main(void)
         cmocka_unit_test(no_switch_has_more_cables_than_ports),
         cmocka_unit_test(links_have_readable_names),
         cmocka_unit_test(impossible_networks_are_refused_with_what_would_be_right),
+        cmocka_unit_test(what_would_not_fit_is_refused_at_once),
+        cmocka_unit_test(an_infinite_network_has_the_shape_of_a_finite_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

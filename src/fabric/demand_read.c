@@ -56,6 +56,16 @@ static bool is_heading(const weir_csv_field *fields, uint32_t count)
     return count > 1;
 }
 
+/* strndup would look for a NUL, which a field does not have. */
+static char *copy_text(weir_str text)
+{
+    char *copy = calloc((size_t)text.n + 1, 1);
+    if (copy && text.n) {
+        memcpy(copy, text.p, text.n);
+    }
+    return copy;
+}
+
 static weir_code begin(square *s, const weir_csv_field *fields, uint32_t count, weir_err *err)
 {
     s->named = is_heading(fields, count);
@@ -70,7 +80,7 @@ static weir_code begin(square *s, const weir_csv_field *fields, uint32_t count, 
     }
     s->labels = calloc(s->found.n, sizeof *s->labels);
     for (uint32_t i = 0; s->labels && i < s->found.n; i++) {
-        s->labels[i] = strndup(fields[i + 1].text.p, fields[i + 1].text.n);
+        s->labels[i] = copy_text(fields[i + 1].text);
         if (!s->labels[i]) {
             return weir_err_set(err, WEIR_ERR_MEMORY, "%s: no memory for the names", s->name);
         }

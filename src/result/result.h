@@ -144,7 +144,7 @@ typedef struct {
     struct weir_preset_row { /* what was read of presets/, and the user's own files */
         const char *name;
         const char *hash; /* 16 hexadecimal digits of the bytes (weir_hash) */
-    } *presets;
+    } * presets;
     uint32_t preset_count;
     struct {
         int64_t begin_ns, end_ns; /* aligned, Unix ns */

@@ -1,9 +1,9 @@
 #include "base/arena.h"
-#include "classify/cause.h"
 #include "classify/classify.h"
 #include "classify/pattern.h"
 #include "codec/yaml.h"
 #include "scenario/preset.h"
+#include "timeline/comm_names.h"
 
 #include <stdlib.h>
 
@@ -101,7 +101,7 @@ static weir_code read_cause(const weir_yaml *doc, const weir_yaml_node *node, fa
             }
             tells->comm = (weir_comm_kind)(kind + 1);
         }
-        tells->cause = cause_of_comm(tells->comm);
+        tells->cause = weir_comm_cause(tells->comm);
         return WEIR_OK;
     }
     if (collective) {

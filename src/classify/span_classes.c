@@ -1,10 +1,10 @@
-#include "classify/cause.h"
 #include "classify/classify.h"
 #include "classify/kernel_name.h"
 #include "classify/op_cost.h"
 #include "classify/op_index.h"
 #include "classify/step_index.h"
 #include "machine/roofline.h"
+#include "timeline/comm_names.h"
 
 #include <stdlib.h>
 
@@ -313,7 +313,7 @@ static finding classify_comm(const context *c, weir_span_id s, const weir_name_c
     if (kind == WEIR_COMM_UNKNOWN) {
         kind = name->comm;
     }
-    return (finding){WEIR_CLASS_COMM, cause_of_comm(kind), WEIR_BY_NAME};
+    return (finding){WEIR_CLASS_COMM, weir_comm_cause(kind), WEIR_BY_NAME};
 }
 
 static finding classify_kernel(const context *c, weir_span_id s)

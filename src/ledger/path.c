@@ -1,22 +1,12 @@
 /* The critical path over all ranks (DESIGN 2.9): backwards from the end of the window, each time to
  * what the moment had to wait for: the span before on its stream, an event, a launch and what its
  * thread did before it, the last member of a collective, the work that a blocking call awaited. */
+#include "ledger/path.h"
 #include "base/grow.h"
 #include "base/sort.h"
-#include "ledger/run.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MOST_SEGMENTS = 200000 };
-
-typedef struct {
-    int64_t begin_ns, end_ns; /* aligned */
-    weir_span_id span;
-    weir_rank_id rank;
-    weir_lane_id lane; /* WEIR_NONE: between spans */
-    uint8_t cause;
-} segment;
 
 /* Device spans of one device by end, and blocking calls of one rank by end; made when first asked.
  */
@@ -28,7 +18,7 @@ typedef struct {
 
 typedef struct {
     ledger_run *run;
-    segment *segments; /* latest first */
+    path_segment *segments; /* latest first */
     uint32_t count, capacity;
     by_end *device_ends, *sync_ends;
     uint8_t *launches;   /* by lane: kernels are launched from it */
@@ -62,7 +52,7 @@ static void segment_add(path *p, int64_t from, weir_cause cause, weir_span_id sp
         return;
     }
     weir_lane_id lane = span == WEIR_NONE ? WEIR_NONE : p->run->spans.lane[span];
-    p->segments[p->count++] = (segment){from, p->t, span, rank, lane, (uint8_t)cause};
+    p->segments[p->count++] = (path_segment){from, p->t, span, rank, lane, (uint8_t)cause};
     p->t = from;
 }
 
@@ -171,7 +161,7 @@ static void host_add(path *p, const weir_lane *thread, int64_t local)
     host_walk w = {p, thread->rank, p->count};
     ledger_host_parts(p->run, thread, local, now, host_walk_part, &w);
     for (uint32_t a = w.first, b = p->count; a + 1 < b; a++, b--) {
-        segment swap = p->segments[a];
+        path_segment swap = p->segments[a];
         p->segments[a] = p->segments[b - 1];
         p->segments[b - 1] = swap;
     }
@@ -359,104 +349,6 @@ static void path_walk(path *p, weir_device_id d)
     segment_add(p, p->begin_ns, WEIR_CAUSE_DEPENDENCY_UNKNOWN, WEIR_NONE, rank);
 }
 
-/* --- the result --- */
-
-static int share_compare(const void *a, const void *b, const void *context)
-{
-    (void)context;
-    const struct weir_rank_share *x = a, *y = b;
-    if (x->ns != y->ns) {
-        return x->ns > y->ns ? -1 : 1;
-    }
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static weir_code path_sum(path *p, weir_err *err)
-{
-    ledger_run *run = p->run;
-    weir_result *r = run->result;
-    r->critical_path.ranks =
-        weir_arena_alloc(r->arena, run->rank_count + (size_t)1, sizeof *r->critical_path.ranks);
-    if (!r->critical_path.ranks) {
-        return LEDGER_NO_MEMORY(err);
-    }
-    for (uint32_t i = 0; i < run->rank_count; i++) {
-        r->critical_path.ranks[i].rank = run->ranks[i].number;
-    }
-    for (uint32_t i = 0; i < p->count; i++) {
-        const segment *s = &p->segments[i];
-        int64_t ns = s->end_ns - s->begin_ns;
-        r->critical_path.length_ns += ns;
-        r->critical_path.causes.ns[s->cause] += ns;
-        r->critical_path.waits.ns[weir_cause_wait((weir_cause)s->cause)] += ns;
-        r->critical_path.ranks[s->rank].ns += ns;
-    }
-    if (!weir_sort(r->critical_path.ranks, run->rank_count, sizeof *r->critical_path.ranks,
-                   share_compare, NULL)) {
-        return LEDGER_NO_MEMORY(err);
-    }
-    r->critical_path.rank_count = 0;
-    while (r->critical_path.rank_count < run->rank_count &&
-           r->critical_path.ranks[r->critical_path.rank_count].ns > 0) {
-        r->critical_path.rank_count++;
-    }
-    return WEIR_OK;
-}
-
-static weir_code segments_publish(path *p, weir_err *err)
-{
-    weir_result *r = p->run->result;
-    const weir_timeline *t = p->run->in->timeline;
-    uint32_t n = p->count < MOST_SEGMENTS ? p->count : MOST_SEGMENTS;
-    if (n < p->count) {
-        weir_result_note(r, "the critical path has %u segments; the last %u are given", p->count,
-                         n);
-    }
-    r->critical_path.segments =
-        weir_arena_alloc(r->arena, n + (size_t)1, sizeof *r->critical_path.segments);
-    if (!r->critical_path.segments) {
-        return LEDGER_NO_MEMORY(err);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        const segment *s = &p->segments[n - 1 - i];
-        weir_str name = s->span == WEIR_NONE ? (weir_str){"", 0}
-                                             : weir_timeline_name(t, p->run->spans.name[s->span]);
-        const weir_lane *lane = s->lane == WEIR_NONE ? NULL : &p->run->lanes[s->lane];
-        const char *text = !lane ? "" : lane->kind == WEIR_LANE_STREAM ? "stream" : "thread";
-        r->critical_path.segments[i] = (weir_path_segment){
-            .rank = p->run->ranks[s->rank].number,
-            .lane = lane ? weir_result_printf(r, "%s %lld", text, (long long)lane->number) : "",
-            .name = weir_result_copy(r, name),
-            .begin_ns = s->begin_ns,
-            .end_ns = s->end_ns,
-            .cause = (weir_cause)s->cause,
-            .span = s->span,
-        };
-    }
-    r->critical_path.segment_count = n;
-    return WEIR_OK;
-}
-
-/* What a device could be slower without making the window longer: its waiting for others. */
-static weir_code slack_find(const ledger_run *run, weir_err *err)
-{
-    weir_sort_pair *slack = malloc((run->device_count + (size_t)1) * sizeof *slack);
-    if (!slack) {
-        return LEDGER_NO_MEMORY(err);
-    }
-    for (uint32_t d = 0; d < run->device_count; d++) {
-        const weir_causes *c = &run->result->devices[d].account.causes;
-        int64_t ns = c->ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER] + c->ns[WEIR_CAUSE_DEPENDENCY_BUBBLE] +
-                     c->ns[WEIR_CAUSE_DEPENDENCY_TAIL];
-        slack[d] = (weir_sort_pair){(uint64_t)ns, d};
-    }
-    bool ok = weir_sort_pairs(slack, run->device_count);
-    run->result->critical_path.slack_ns =
-        ok && run->device_count ? (int64_t)slack[(run->device_count - 1) / 2].key : 0;
-    free(slack);
-    return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
-}
-
 static weir_code path_prepare(path *p, weir_device_id *last, weir_err *err)
 {
     const ledger_run *run = p->run;
@@ -502,11 +394,11 @@ weir_code ledger_path(ledger_run *run, weir_err *err)
     weir_code code = path_prepare(&p, &last, err);
     if (code == WEIR_OK && last != WEIR_NONE) {
         path_walk(&p, last);
-        code = p.failed ? LEDGER_NO_MEMORY(err) : path_sum(&p, err);
+        code = p.failed ? LEDGER_NO_MEMORY(err) : path_sum(run, p.segments, p.count, err);
     }
-    code = code == WEIR_OK ? slack_find(run, err) : code;
+    code = code == WEIR_OK ? path_slack(run, err) : code;
     if (code == WEIR_OK && run->options->segments) {
-        code = segments_publish(&p, err);
+        code = path_publish(run, p.segments, p.count, err);
     }
     for (uint32_t d = 0; p.device_ends && d < run->device_count; d++) {
         free(p.device_ends[d].pairs);

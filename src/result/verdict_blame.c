@@ -2,6 +2,7 @@
 
 #include "result/quantity.h"
 #include "result/verdict.h"
+#include "timeline/comm_names.h"
 
 #include <string.h>
 
@@ -314,26 +315,11 @@ void verdict_say_unsplit(const weir_result *result, weir_text *text)
     weir_text_char(text, '.');
 }
 
-static weir_cause cause_of_kind(weir_comm_kind kind)
+/* Rows of messages are of kind SEND_RECV: they hold both ends. */
+static bool has_cause(const weir_collective_row *row, weir_cause cause)
 {
-    switch (kind) {
-    case WEIR_COMM_ALL_REDUCE:
-        return WEIR_CAUSE_COMMUNICATION_ALL_REDUCE;
-    case WEIR_COMM_ALL_GATHER:
-        return WEIR_CAUSE_COMMUNICATION_ALL_GATHER;
-    case WEIR_COMM_REDUCE_SCATTER:
-        return WEIR_CAUSE_COMMUNICATION_REDUCE_SCATTER;
-    case WEIR_COMM_ALL_TO_ALL:
-        return WEIR_CAUSE_COMMUNICATION_ALL_TO_ALL;
-    case WEIR_COMM_BROADCAST:
-        return WEIR_CAUSE_COMMUNICATION_BROADCAST;
-    case WEIR_COMM_SEND:
-    case WEIR_COMM_RECV:
-    case WEIR_COMM_SEND_RECV:
-        return WEIR_CAUSE_COMMUNICATION_P2P;
-    default:
-        return WEIR_CAUSE_COMMUNICATION_OTHER;
-    }
+    return weir_comm_cause(row->kind) == cause ||
+           (row->kind == WEIR_COMM_SEND_RECV && cause == WEIR_CAUSE_COMMUNICATION_P2P);
 }
 
 /* The row of the verdict's kind with the most transfer. */
@@ -342,7 +328,7 @@ static const weir_collective_row *main_transfer(const weir_result *result)
     const weir_collective_row *best = NULL;
     for (uint32_t i = 0; i < result->collective_count; i++) {
         const weir_collective_row *row = &result->collectives[i];
-        if (cause_of_kind(row->kind) == result->verdict.cause &&
+        if (has_cause(row, result->verdict.cause) &&
             (best == NULL || row->transfer_ns > best->transfer_ns)) {
             best = row;
         }

@@ -67,3 +67,24 @@ uint32_t weir_comm_element_bytes(weir_str dtype)
     }
     return 0;
 }
+
+weir_cause weir_comm_cause(weir_comm_kind kind)
+{
+    switch (kind) {
+    case WEIR_COMM_ALL_REDUCE:
+        return WEIR_CAUSE_COMMUNICATION_ALL_REDUCE;
+    case WEIR_COMM_ALL_GATHER:
+        return WEIR_CAUSE_COMMUNICATION_ALL_GATHER;
+    case WEIR_COMM_REDUCE_SCATTER:
+        return WEIR_CAUSE_COMMUNICATION_REDUCE_SCATTER;
+    case WEIR_COMM_ALL_TO_ALL:
+        return WEIR_CAUSE_COMMUNICATION_ALL_TO_ALL;
+    case WEIR_COMM_BROADCAST:
+        return WEIR_CAUSE_COMMUNICATION_BROADCAST;
+    case WEIR_COMM_SEND:
+    case WEIR_COMM_RECV:
+        return WEIR_CAUSE_COMMUNICATION_P2P;
+    default:
+        return WEIR_CAUSE_COMMUNICATION_OTHER;
+    }
+}

@@ -2,6 +2,7 @@
 #ifndef WEIR_TIMELINE_COMM_NAMES_H
 #define WEIR_TIMELINE_COMM_NAMES_H
 
+#include "timeline/waits.h"
 #include "weir/timeline.h"
 
 /* The kind that a "Collective name" argument or the part of an annotation behind "nccl:" tells:
@@ -11,5 +12,9 @@ weir_comm_kind weir_comm_kind_find(weir_str collective_name);
 /* Bytes of an element of a dtype as record_param_comms writes it ("Float", "BFloat16"); 0 =
  * unknown. */
 uint32_t weir_comm_element_bytes(weir_str dtype);
+
+/* The cause that the transfer of a collective has. SEND_RECV that nothing resolved may be a message
+ * or an all-to-all: neither is claimed. */
+weir_cause weir_comm_cause(weir_comm_kind kind);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps of the same work on the same device differ by about 1 % (seen in the torchrec sets). */
+/* Kernel time of a step over its median among ranks with the same work: at most 1.5 % above it in
+ * all 36 steps of torchrec's a2a_optimizer_3, _5 and qcomm sets (2.4 % below). */
 #define LEAST_FACTOR 1.02
 
 static const weir_member *member_of(const ledger_run *run, const weir_instance *i, uint32_t k)

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Field numbers, read on 30 November 2025 from github.com/google/perfetto, protos/perfetto/trace.
+/* Field numbers, read on 30 November 2026 from github.com/google/perfetto, protos/perfetto/trace.
  */
 enum { TRACE_PACKET = 1 };
 enum { /* trace_packet.proto */

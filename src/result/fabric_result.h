@@ -1,0 +1,111 @@
+/* fabric_result.h: what a comparison of networks has beside the ledger (output.md, "fabric").
+ *
+ * All pointers live in the arena of the weir_result that it belongs to. NAN: not known, JSON null.
+ */
+#ifndef WEIR_RESULT_FABRIC_RESULT_H
+#define WEIR_RESULT_FABRIC_RESULT_H
+
+#include "timeline/waits.h"
+#include "weir/base.h"
+
+typedef enum {
+    WEIR_PART_LATENCY = 0,
+    WEIR_PART_BANDWIDTH,
+    WEIR_PART_CONTENTION,
+    WEIR_PART_CIRCUIT,
+    WEIR_PART_COUNT
+} weir_communication_kind_part;
+
+typedef struct { /* one kind of traffic of the scenario, or of the built-in contrast */
+    const char *name, *axis;
+    double bytes;                 /* of all devices in one step */
+    double message_bytes;         /* mean of one message */
+    double peak_to_mean;          /* of the demand matrix */
+    double synchrony;             /* share of its senders that send at the same time */
+    double fan_out;               /* partners of a device */
+    double duty;                  /* share of the step in which it moves */
+    double needed_bytes_per_s;    /* of a device, in the window that it has */
+    double available_bytes_per_s; /* of a device, on the recommended candidate */
+    double persistence;           /* 0..1, from period to period */
+    const char *suits;            /* "light" or "packets" */
+    const char *because;          /* one clause */
+    bool is_contrast;             /* the built-in enterprise pattern */
+} weir_fabric_traffic_row;
+
+typedef struct {
+    const char *item, *part, *place; /* "switch", "tomahawk5-400g", "spine" */
+    uint64_t count;
+    double watts;                          /* of all */
+    double low_usd, typical_usd, high_usd; /* of all */
+    const char *price_source;
+} weir_bill_row;
+
+typedef struct {
+    const char *name, *kind;
+    const char *refused; /* why it was not played; NULL: it was */
+    double step_s, band_low_s, band_high_s;
+    const char *band_basis;
+    bool band_outside;
+    int64_t wall_ns; /* the ledger's, over all devices */
+    int64_t waits_ns[WEIR_WAIT_COUNT];
+    int64_t exposed_communication_ns;
+    int64_t parts_ns[WEIR_PART_COUNT]; /* of the exposed communication */
+    uint64_t devices, switches, switch_ports, optical_ports, spare_ports, nics, cables,
+        optical_cables;
+    uint64_t modules[4]; /* by weir_module_kind: pluggable, linear, copackaged, copper */
+    double fibre_m;
+    double conversions_per_byte;
+    struct {
+        double usd, watts, ns, pj_per_bit;
+    } conversion;
+    double loss_db, budget_db; /* NAN: no circuits */
+    bool closes;
+    double watts;
+    double usd, usd_low, usd_high;
+    double opex_usd_per_year, waiting_usd_per_year, total_usd_per_year;
+    double joules_per_step;
+    double failure_step_s; /* step with one of its most harmful parts dead; NAN: not played */
+    const char *failure_part;
+    struct {
+        const char *link, *tier;
+        double
+            marginal_s_per_percent; /* seconds of the step for 1 % more of that tier, > 0: gains */
+    } bottleneck;
+    double
+        marginal_s_per_percent[4]; /* by weir_tier: in_node, between_nodes, between_racks, hall */
+    uint32_t resets;               /* of circuits in a step */
+    const weir_bill_row *bill;
+    uint32_t bill_count;
+    const char *sentence; /* what is to be said about it, one sentence */
+} weir_fabric_candidate_row;
+
+typedef struct {
+    double switching_time_s, message_bytes, persistence; /* NAN: none */
+    const char *sentence;
+} weir_fabric_break_even;
+
+typedef struct {
+    const char *price, *winner; /* from that price on another one wins */
+    double at_usd;
+} weir_fabric_flip;
+
+typedef struct {
+    const char *scenario_name;
+    weir_fabric_traffic_row *traffic;
+    uint32_t traffic_count;
+    double peak_demand_bytes_per_s;
+    weir_fabric_candidate_row *candidates;
+    uint32_t candidate_count;
+    uint32_t recommended; /* row, WEIR_NONE: none */
+    weir_fabric_break_even break_even;
+    const char *light_or_packets; /* "wins", "breaks even", "loses", NULL: nothing to compare */
+    const char *light_sentence;
+    weir_fabric_flip *flips;
+    uint32_t flip_count;
+    const char **pareto;
+    uint32_t pareto_count;
+    const char *price_note;  /* dates and confidence of the prices used */
+    const char *assumptions; /* eta_transport, routing, ... one sentence */
+} weir_fabric_result;
+
+#endif

@@ -1,0 +1,131 @@
+/* spmd.h: many devices that run a few programs, with exchanges between them; folded and played.
+ *
+ * A program is what a device does in order on each of its lanes: computing, and taking part in
+ * exchanges. An exchange is one collective (or set of messages) of each of its groups; a group's
+ * transfer begins when its last member has arrived, and every member's span begins at its own
+ * arrival. Devices that behave alike are found by colour refinement over bodies, links and devices
+ * (a device is a link of infinite capacity that the bodies of its groups cross; its first colour is
+ * its program and its disturbance) and played once, with a multiplicity: exact, see fold.h. A
+ * disturbance unfolds what it touches.
+ *
+ * Out comes a sealed timeline, with what the ledger needs to know about each span beside it.
+ * Not here: where programs come from (study/, train/), the ledger. */
+#ifndef WEIR_SIM_SPMD_H
+#define WEIR_SIM_SPMD_H
+
+#include "collective/plan.h"
+#include "fabric/fold.h"
+#include "timeline/waits.h"
+#include "weir/timeline.h"
+
+typedef struct {
+    const uint32_t *members; /* devices */
+    uint32_t count;
+    const weir_plan *plan;
+} weir_exchange_group;
+
+typedef struct {
+    const char *name, *axis;
+    weir_comm_kind kind;
+    bool is_message; /* two members, a missing one is a bubble */
+    uint64_t bytes;  /* as nccl-tests counts */
+    const weir_exchange_group *groups;
+    uint32_t group_count;
+    uint32_t circuits; /* position of the optical switches that it needs; 0: any */
+} weir_exchange;
+
+typedef enum {
+    WEIR_STEP_COMPUTE = 0,
+    WEIR_STEP_EXCHANGE, /* passed over by devices that are in none of its groups */
+} weir_program_kind;
+
+typedef struct {
+    weir_program_kind kind;
+    uint32_t lane; /* stream of the device, 0.. */
+    const char *name;
+    int64_t duration_ns; /* COMPUTE */
+    weir_cause cause;    /* COMPUTE */
+    uint32_t exchange;   /* EXCHANGE */
+    const uint32_t
+        *after; /* ops of this program that must have ended; the lane's order is implied */
+    uint32_t after_count;
+    uint32_t step; /* number of the period that it belongs to: markers are drawn from it */
+} weir_program_op;
+
+typedef struct {
+    const weir_program_op *ops;
+    uint32_t count;
+} weir_program;
+
+typedef struct {
+    uint32_t device;
+    double factor; /* its computing takes so many times as long */
+} weir_slow_device;
+
+typedef struct {
+    const weir_net *net;
+    uint32_t devices;
+    const uint32_t *node_of_device;
+    const uint32_t *program_of_device; /* NULL: all run program 0 */
+    const weir_program *programs;
+    uint32_t program_count;
+    const weir_exchange *exchanges;
+    uint32_t exchange_count;
+    double circuit_s; /* to set the optical switches: switching + link bring-up */
+    /* disturbances */
+    const weir_slow_device *slow;
+    uint32_t slow_count;
+    double jitter; /* standard deviation of computing times as a share; unfolds all devices */
+    uint64_t seed;
+    const weir_link_changes *changes; /* broken and flapping links; NULL: none */
+    bool unfolded;                    /* do not fold (for tests) */
+    bool link_series;                 /* keep utilisation of links over time */
+    weir_budget *budget;              /* of the timeline; NULL: none */
+} weir_spmd;
+
+/* What the simulator knows of a communication span; by device span of the timeline. */
+typedef struct {
+    uint32_t meeting;      /* WEIR_NONE: not communication */
+    int64_t arrived_ns;    /* last member's arrival */
+    int64_t circuit_ns;    /* then waiting for circuits */
+    int64_t latency_ns;    /* then nothing moves yet */
+    int64_t bandwidth_ns;  /* what it would take alone */
+    int64_t contention_ns; /* the rest; all parts after arrival add up to the span's end */
+} weir_span_parts;
+
+typedef struct {
+    uint32_t exchange;
+    uint32_t first_member, member_count; /* rows of member_spans */
+    int64_t end_ns;
+    weir_link_id stalled_by; /* of spmd.net; WEIR_NONE: it ended */
+    uint64_t multiplicity;   /* groups alike */
+    weir_tier tier;
+} weir_meeting;
+
+typedef struct {
+    weir_link_id link; /* of spmd.net: one of its class */
+    uint32_t multiplicity;
+    uint32_t count;
+    const double *at_s;        /* moments at which it changes */
+    const double *bytes_per_s; /* load from then on */
+} weir_link_series;
+
+typedef struct {
+    weir_timeline *timeline; /* sealed, owned */
+    uint8_t *cause;          /* by device span: weir_cause of computing */
+    weir_span_parts *parts;  /* by device span */
+    weir_span_id *bound_by;  /* by device span: predecessor that bound it, WEIR_NONE: none */
+    weir_meeting *meetings;
+    uint32_t meeting_count;
+    weir_span_id *member_spans;
+    weir_link_series *links; /* with link_series */
+    uint32_t link_count;
+    uint32_t device_classes, body_classes, link_classes; /* played */
+    double end_s;
+    weir_arena *arena; /* owns the tables */
+} weir_spmd_run;
+
+weir_code weir_spmd_play(const weir_spmd *spmd, weir_spmd_run *run, weir_err *err);
+void weir_spmd_run_clear(weir_spmd_run *run); /* a zeroed one is fine */
+
+#endif

@@ -4,6 +4,9 @@
  * rank; all-gather the gathered buffer, reduce-scatter the buffer before scattering, all-to-all the
  * buffer of one rank (sent to all, itself included). Bus bandwidth = bytes / time x factor.
  *
+ * What an algorithm puts on the wires stands here once, for the closed form (library.h) and for the
+ * bodies on real links (plan.h): so that both give the same time on an idle fabric.
+ *
  * Not here: how a choice is made (library.h), which links it loads (plan.h). */
 #ifndef WEIR_COLLECTIVE_COLLECTIVE_H
 #define WEIR_COLLECTIVE_COLLECTIVE_H
@@ -92,5 +95,48 @@ bool weir_collective_protocol_find(weir_str name, weir_collective_protocol *prot
 /* Bus bandwidth / algorithm bandwidth: 2(n-1)/n for all-reduce, (n-1)/n, 1 (nccl-tests,
  * PERFORMANCE.md). */
 double weir_collective_bus_factor(weir_collective_kind kind, uint32_t ranks);
+
+/* Bytes on the wires per byte of the collective (its size as above), for n ranks on m nodes with
+ * g = n / m devices each; of the direction that carries more (sent or received), averaged over the
+ * devices of a node, because libraries turn their rings and trees over the channels.
+ *
+ * Node factor: what a device puts on its link inside the node. Network factor: what it puts on its
+ * NIC. With one node the network factor is 0; with one device in each node the node factor is 0.
+ *
+ *   algorithm             kinds                    node                   network
+ *   ring, chain           F = bus factor           F (g-1)/g (m=1: F)     F/g
+ *   tree                  all-reduce               2 (g-1)/g              2 (m-1)/(m g)
+ *   tree                  broadcast, reduce        (g-1)/g                (m-1)/(m g)
+ *   halving               all-reduce               2 (g-1)/g              2 (m-1)/(m g)
+ *   halving               all-gather, r.-scatter   (g-1)/g                (m-1)/(m g)
+ *   doubling              all-reduce               ceil(log2 g)           ceil(log2 m)
+ *   bruck                 all-gather               (g-1)/n                (n-g)/n
+ *   bruck                 all-to-all               ceil(log2 g)/2         ceil(log2 n)/2
+ *   pairwise, direct      all-to-all               (g-1)/n                (n-g)/n
+ *   direct                send-recv                1 (m > 1: 0)           1
+ *   rails                 all-to-all               (g-1)/g                (n-g)/n
+ *   hierarchical, 3       all-reduce               2 (g-1)/g              2 (m-1)/(m g)
+ *   hierarchical, 3, pat  all-gather, r.-scatter   (g-1)/g                (m-1)/(m g)
+ *   nvls, nvls_tree       all-reduce               (g+1)/g                2 (m-1)/(m g)
+ *   nvls, nvls_tree       all-gather, r.-scatter   1                      (m-1)/(m g)
+ *   sharp                 all-reduce               (g+1)/g, 2 (g-1)/g     1/g
+ *                                                  without node reduction
+ *   sharp                 all-gather, r.-scatter   1, (g-1)/g             (m-1)/(m g)
+ *
+ * Halving goes to the nearest partner first, so that the network carries the smallest pieces; the
+ * rounds of Bruck that cross nodes do so for at least one device, which sets their pace. */
+double weir_collective_node_factor(const weir_collective_shape *shape,
+                                   weir_collective_algorithm algorithm);
+double weir_collective_network_factor(const weir_collective_shape *shape,
+                                      weir_collective_algorithm algorithm);
+
+/* Whether the table above has the algorithm for shape's kind, and the hardware for it is there. */
+bool weir_collective_is_possible(const weir_collective_shape *shape,
+                                 weir_collective_algorithm algorithm);
+
+/* Whether the parts inside and between nodes follow one another (times add up: hierarchical,
+ * hierarchical3, rails, halving, doubling) or flow through both at once in small pieces (the slower
+ * one sets the pace: all others). */
+bool weir_collective_is_serial(weir_collective_algorithm algorithm);
 
 #endif

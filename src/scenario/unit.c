@@ -36,14 +36,57 @@ static const unit_row units[] = {
     {"PFLOP/s", WEIR_DIMENSION_FLOP_PER_S, 1e15},
     {"TOP/s", WEIR_DIMENSION_FLOP_PER_S, 1e12},
     {"POP/s", WEIR_DIMENSION_FLOP_PER_S, 1e15},
+    {"mW", WEIR_DIMENSION_WATTS, 1e-3},
+    {"W", WEIR_DIMENSION_WATTS, 1},
+    {"kW", WEIR_DIMENSION_WATTS, 1e3},
+    {"MW", WEIR_DIMENSION_WATTS, 1e6},
+    {"m", WEIR_DIMENSION_METRES, 1},
+    {"km", WEIR_DIMENSION_METRES, 1e3},
+    {"dB", WEIR_DIMENSION_DECIBELS, 1},
+    {"dB/m", WEIR_DIMENSION_DB_PER_M, 1},
+    {"dB/km", WEIR_DIMENSION_DB_PER_M, 1e-3},
+    {"ns/m", WEIR_DIMENSION_S_PER_M, 1e-9},
+    {"us/km", WEIR_DIMENSION_S_PER_M, 1e-9},
+    {"pJ/bit", WEIR_DIMENSION_J_PER_BIT, 1e-12},
+    {"USD", WEIR_DIMENSION_USD, 1},
+    {"kUSD", WEIR_DIMENSION_USD, 1e3},
+    {"MUSD", WEIR_DIMENSION_USD, 1e6},
+    {"USD/kWh", WEIR_DIMENSION_USD_PER_KWH, 1},
+    {"USD/h", WEIR_DIMENSION_USD_PER_H, 1},
+    {"USD/m", WEIR_DIMENSION_USD_PER_M, 1},
+    {"years", WEIR_DIMENSION_YEARS, 1},
+    {"year", WEIR_DIMENSION_YEARS, 1},
+    {"h", WEIR_DIMENSION_HOURS, 1},
+    {"hours", WEIR_DIMENSION_HOURS, 1},
 };
 
-static const char *const expected[WEIR_DIMENSION_COUNT] = {
-    "a size with its unit, such as '80 GiB'",
-    "a rate with its unit, such as '400 Gb/s' or '3.35 TB/s'",
-    "a time with its unit, such as '25 ms'",
-    "a speed with its unit, such as '989.4 TFLOP/s'",
+/* Of each dimension: the unit of its values, and what an error asks for. */
+static const struct {
+    const char *unit, *expected;
+} dimensions[WEIR_DIMENSION_COUNT] = {
+    [WEIR_DIMENSION_BYTES] = {"B", "a size with its unit, such as '80 GiB'"},
+    [WEIR_DIMENSION_BYTES_PER_S] = {"B/s",
+                                    "a rate with its unit, such as '400 Gb/s' or '3.35 TB/s'"},
+    [WEIR_DIMENSION_SECONDS] = {"s", "a time with its unit, such as '25 ms'"},
+    [WEIR_DIMENSION_FLOP_PER_S] = {"FLOP/s", "a speed with its unit, such as '989.4 TFLOP/s'"},
+    [WEIR_DIMENSION_WATTS] = {"W", "a power with its unit, such as '15 W'"},
+    [WEIR_DIMENSION_METRES] = {"m", "a length with its unit, such as '30 m'"},
+    [WEIR_DIMENSION_DECIBELS] = {"dB", "a loss with its unit, such as '2.5 dB'"},
+    [WEIR_DIMENSION_DB_PER_M] = {"dB/m", "a loss of length with its unit, such as '0.4 dB/km'"},
+    [WEIR_DIMENSION_S_PER_M] = {"s/m", "a delay of length with its unit, such as '4.9 ns/m'"},
+    [WEIR_DIMENSION_J_PER_BIT] = {"J/bit", "an energy of a bit, such as '15 pJ/bit'"},
+    [WEIR_DIMENSION_USD] = {"USD", "a price with its unit, such as '549 USD'"},
+    [WEIR_DIMENSION_USD_PER_KWH] = {"USD/kWh", "a price of energy, such as '0.08 USD/kWh'"},
+    [WEIR_DIMENSION_USD_PER_H] = {"USD/h", "a price of an hour, such as '2.95 USD/h'"},
+    [WEIR_DIMENSION_USD_PER_M] = {"USD/m", "a price of a metre, such as '0.3 USD/m'"},
+    [WEIR_DIMENSION_YEARS] = {"years", "a number of years, such as '4 years'"},
+    [WEIR_DIMENSION_HOURS] = {"h", "a number of hours, such as '8760 h'"},
 };
+
+const char *weir_unit_name(weir_dimension dimension)
+{
+    return dimensions[dimension].unit;
+}
 
 /* 10^0 .. 10^22 are exact in binary64, so mantissa * or / one of them rounds once when the mantissa
  * is below 2^53 (W. D. Clinger, How to Read Floating Point Numbers Accurately, PLDI 1990). */
@@ -120,18 +163,32 @@ bool weir_number_parse(weir_str text, double *value)
     return true;
 }
 
+/* Bytes of the number that text begins with; no unit begins with an exponent ("2e3 W"). */
+static uint32_t number_length(weir_str text)
+{
+    uint32_t i = 0;
+    while (is_digit(text, i) || (i < text.n && text.p[i] == '.')) {
+        i++;
+    }
+    uint32_t end = i;
+    if (i < text.n && (text.p[i] == 'e' || text.p[i] == 'E')) {
+        i++;
+        i += i < text.n && (text.p[i] == '-' || text.p[i] == '+');
+        while (is_digit(text, i)) {
+            end = ++i;
+        }
+    }
+    return end;
+}
+
 bool weir_unit_parse(weir_str text, weir_dimension dimension, double *value)
 {
-    uint32_t number = 0;
-    while (number < text.n && text.p[number] != ' ') {
-        number++;
-    }
-    uint32_t unit = number;
+    uint32_t number = number_length(text), unit = number;
     while (unit < text.n && text.p[unit] == ' ') {
         unit++;
     }
     double v;
-    if (number == 0 || text.p[0] == '-' || !weir_number_parse((weir_str){text.p, number}, &v)) {
+    if (!weir_number_parse((weir_str){text.p, number}, &v)) {
         return false;
     }
     weir_str wanted = {text.p + unit, text.n - unit};
@@ -148,7 +205,7 @@ weir_code weir_unit_read(const weir_yaml *doc, const weir_yaml_node *node, weir_
                          double *value, weir_err *err)
 {
     if (node->kind != WEIR_YAML_SCALAR || !weir_unit_parse(node->text, dimension, value)) {
-        return weir_yaml_reject(doc, node, expected[dimension], err);
+        return weir_yaml_reject(doc, node, dimensions[dimension].expected, err);
     }
     return WEIR_OK;
 }

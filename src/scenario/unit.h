@@ -14,16 +14,32 @@ typedef enum {
     WEIR_DIMENSION_BYTES_PER_S, /* the same "/s"; kb/s, Mb/s, Gb/s, Tb/s are bits */
     WEIR_DIMENSION_SECONDS,     /* ns, us, ms, s, min, h */
     WEIR_DIMENSION_FLOP_PER_S,  /* GFLOP/s, TFLOP/s, PFLOP/s; also OP/s */
+    WEIR_DIMENSION_WATTS,       /* mW, W, kW, MW */
+    WEIR_DIMENSION_METRES,      /* m, km */
+    WEIR_DIMENSION_DECIBELS,    /* dB */
+    WEIR_DIMENSION_DB_PER_M,    /* dB/m, dB/km */
+    WEIR_DIMENSION_S_PER_M,     /* ns/m, us/km */
+    WEIR_DIMENSION_J_PER_BIT,   /* pJ/bit */
+    WEIR_DIMENSION_USD,         /* USD, kUSD, MUSD */
+    WEIR_DIMENSION_USD_PER_KWH, /* USD/kWh */
+    WEIR_DIMENSION_USD_PER_H,   /* USD/h */
+    WEIR_DIMENSION_USD_PER_M,   /* USD/m */
+    WEIR_DIMENSION_YEARS,       /* years, year */
+    WEIR_DIMENSION_HOURS,       /* h, hours: of use, not moments (those are seconds) */
     WEIR_DIMENSION_COUNT
 } weir_dimension;
 
 /* "12.5", "-3", "1e9", without a locale; correctly rounded up to 15 digits, within 2 ulp beyond. */
 bool weir_number_parse(weir_str text, double *value);
 
-/* Non-negative; false where text is no number with a unit of that dimension. */
+/* Non-negative, a blank before the unit or none; false where text is no number with a unit of that
+ * dimension. */
 bool weir_unit_parse(weir_str text, weir_dimension dimension, double *value);
 
-/* The same of a node; the error says what was expected, with an example. */
+/* How the unit of that dimension that its values come in is written: "B/s", "USD/kWh". */
+const char *weir_unit_name(weir_dimension dimension);
+
+/* The same as weir_unit_parse of a node; the error says what was expected, with an example. */
 weir_code weir_unit_read(const weir_yaml *doc, const weir_yaml_node *node, weir_dimension dimension,
                          double *value, weir_err *err);
 

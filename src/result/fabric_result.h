@@ -1,7 +1,9 @@
 /* fabric_result.h: what a comparison of networks has beside the ledger (output.md, "fabric").
  *
  * All pointers live in the arena of the weir_result that it belongs to. NAN: not known, JSON null.
- */
+ * Sentences begin with a capital and end with a full stop; report/ wraps them.
+ *
+ * Not here: how the figures come about (study/), how they are shown (report/). */
 #ifndef WEIR_RESULT_FABRIC_RESULT_H
 #define WEIR_RESULT_FABRIC_RESULT_H
 
@@ -15,6 +17,8 @@ typedef enum {
     WEIR_PART_CIRCUIT,
     WEIR_PART_COUNT
 } weir_communication_kind_part;
+/* "latency", "bandwidth", "contention", "circuit"; NULL for WEIR_PART_COUNT. */
+const char *weir_communication_part_name(weir_communication_kind_part part);
 
 typedef struct { /* one kind of traffic of the scenario, or of the built-in contrast */
     const char *name, *axis;

@@ -6,6 +6,21 @@
 
 enum { SCHEMA = 1 }; /* rises when a meaning changes; docs/schema/result.schema.json says it too */
 
+/* Keys and values as --set takes them. */
+static void put_scenario(weir_json_writer *w, const weir_result *result)
+{
+    weir_json_key(w, "scenario");
+    if (!result->simulated) {
+        weir_json_null(w);
+        return;
+    }
+    weir_json_open_object(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < result->scenario_count; i++) {
+        json_put_text(w, result->scenario[i].key, result->scenario[i].value);
+    }
+    weir_json_close(w);
+}
+
 static void put_source(weir_json_writer *w, const weir_result *result)
 {
     weir_json_key(w, "source");
@@ -17,7 +32,7 @@ static void put_source(weir_json_writer *w, const weir_result *result)
         weir_json_text(w, result->inputs[i]);
     }
     weir_json_close(w);
-    json_put_text(w, "scenario", NULL);
+    put_scenario(w, result);
     weir_json_close(w);
 }
 
@@ -32,8 +47,9 @@ static void put_provenance(weir_json_writer *w, const weir_result *result)
         json_put_text(w, result->presets[i].name, result->presets[i].hash);
     }
     weir_json_close(w);
-    json_put_text(w, "scenario", NULL);
-    json_put_int(w, "seed", 0);
+    json_put_text(w, "scenario", result->scenario_hash);
+    weir_json_key(w, "seed");
+    weir_json_uint(w, result->seed);
     weir_json_close(w);
 }
 
@@ -173,6 +189,9 @@ weir_code weir_result_json(weir_text *out, const weir_result *result, weir_err *
     put_dropped(w, result);
     put_notes(w, result);
     json_nodes(w, result);
+    if (result->fabric != NULL) {
+        json_fabric(w, result->fabric);
+    }
     if (result->kernel_count > 0) {
         json_series(w, result);
     }

@@ -81,18 +81,30 @@ static void put_control(weir_json_writer *w, const weir_control *control)
     weir_json_close(w);
 }
 
+static void put_communication_row(weir_json_writer *w, weir_cause cause, const char *tier,
+                                  const char *part, int64_t ns)
+{
+    weir_json_open_object(w, WEIR_JSON_INLINE);
+    json_put_text(w, "cause", weir_cause_name(cause));
+    json_put_text(w, "tier", tier);
+    json_put_text(w, "part", part); /* only a simulation tells latency from bandwidth */
+    json_put_int(w, "ns", ns);
+    weir_json_close(w);
+}
+
 static void put_communication(weir_json_writer *w, const weir_result *result)
 {
     weir_json_key(w, "communication");
     weir_json_open_array(w, WEIR_JSON_LINES);
-    for (uint32_t i = 0; i < result->communication_count; i++) {
-        const weir_communication_part *part = &result->communication[i];
-        weir_json_open_object(w, WEIR_JSON_INLINE);
-        json_put_text(w, "cause", weir_cause_name(part->cause));
-        json_put_text(w, "tier", part->tier);
-        json_put_text(w, "part", NULL); /* only a simulation tells latency from bandwidth */
-        json_put_int(w, "ns", part->ns);
-        weir_json_close(w);
+    for (uint32_t i = 0; i < result->communication_share_count; i++) {
+        const weir_communication_share *row = &result->communication_shares[i];
+        put_communication_row(w, row->cause, row->tier, weir_communication_part_name(row->part),
+                              row->ns);
+    }
+    bool measured = result->communication_share_count == 0;
+    for (uint32_t i = 0; measured && i < result->communication_count; i++) {
+        const weir_communication_part *row = &result->communication[i];
+        put_communication_row(w, row->cause, row->tier, NULL, row->ns);
     }
     weir_json_close(w);
 }

@@ -21,6 +21,9 @@ void json_collectives(weir_json_writer *w, const weir_result *result);
 void json_efficiency(weir_json_writer *w, const weir_result *result);
 void json_series(weir_json_writer *w, const weir_result *result);
 
+/* json_fabric.c */
+void json_fabric(weir_json_writer *w, const weir_fabric_result *fabric);
+
 /* "key": value */
 void json_put_int(weir_json_writer *w, const char *key, int64_t value);
 void json_put_text(weir_json_writer *w, const char *key, const char *text); /* NULL -> null */

@@ -13,6 +13,13 @@ const char *weir_reason_name(weir_reason reason)
     return names[reason];
 }
 
+const char *weir_communication_part_name(weir_communication_kind_part part)
+{
+    static const char *const names[WEIR_PART_COUNT] = {"latency", "bandwidth", "contention",
+                                                       "circuit"};
+    return part < WEIR_PART_COUNT ? names[part] : NULL;
+}
+
 weir_result *weir_result_new(void)
 {
     weir_result *result = calloc(1, sizeof(*result));

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
+#include "result/fabric_result.h"
 #include "timeline/waits.h"
 #include "weir/timeline.h"
 
@@ -48,6 +49,13 @@ typedef struct { /* exposed communication by cause and tier */
     const char *tier; /* "in_node", "between_nodes"; NULL = unknown */
     int64_t ns;
 } weir_communication_part;
+
+typedef struct { /* the same in a simulated run, which also knows what it consists of */
+    weir_cause cause;
+    const char *tier;                  /* NULL = unknown */
+    weir_communication_kind_part part; /* WEIR_PART_COUNT = unknown */
+    int64_t ns;
+} weir_communication_share;
 
 /* The ledger of one device, node, axis or step: whatever the row is of. */
 typedef struct {
@@ -146,6 +154,12 @@ typedef struct {
         const char *hash; /* 16 hexadecimal digits of the bytes (weir_hash) */
     } * presets;
     uint32_t preset_count;
+    struct weir_scenario_row { /* what was simulated, key by key, as --set takes them */
+        const char *key, *value;
+    } * scenario;
+    uint32_t scenario_count;
+    const char *scenario_hash; /* 16 hexadecimal digits; NULL: measured */
+    uint64_t seed;
     struct {
         int64_t begin_ns, end_ns; /* aligned, Unix ns */
         uint32_t steps, devices, ranks, nodes;
@@ -164,6 +178,8 @@ typedef struct {
     weir_account total;
     weir_communication_part *communication;
     uint32_t communication_count;
+    weir_communication_share *communication_shares; /* simulated: instead of communication */
+    uint32_t communication_share_count;
     weir_control control;
     weir_device_row *devices;
     uint32_t device_count;
@@ -212,7 +228,8 @@ typedef struct {
     double classes[5];        /* share of device busy time by weir_evidence: counted .. unknown */
     weir_kernel_row *kernels; /* most time first; filled only on request */
     uint32_t kernel_count;
-    weir_diags diags; /* what was dropped or repaired */
+    weir_fabric_result *fabric; /* comparison of networks; NULL: none */
+    weir_diags diags;           /* what was dropped or repaired */
     const char **notes;
     uint32_t note_count, note_capacity;
     weir_arena *arena; /* owns all of the above, except diags (owned too, freed with it) */

@@ -18,7 +18,8 @@ test:
 	@ctest --preset sanitize -j $$(nproc)
 
 bench: build
-	@if [ -x bench/run ]; then bench/run; else echo "bench/run is not here"; exit 1; fi
+	@bench/run
+	@bench/fluid
 
 format:
 	@scripts/format

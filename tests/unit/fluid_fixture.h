@@ -100,7 +100,7 @@ static inline uint32_t tree_ecmp(const tree *t, const uint32_t pair[2], uint64_t
 /* PERM(count, seed): flow i goes from order[i] to order[(i + 1) % count]. */
 static inline uint32_t *make_permutation(uint32_t count, uint64_t *state)
 {
-    uint32_t *order = malloc(count * sizeof *order);
+    uint32_t *order = (uint32_t *)malloc(count * sizeof *order); /* also read as C++ */
     if (!order) {
         abort();
     }

@@ -270,6 +270,61 @@ void weir_topology_name(const weir_topology *topology, weir_link_id link, weir_t
     }
 }
 
+/* --- a name read back --- */
+
+static bool take(weir_str *text, weir_str part)
+{
+    bool has = weir_str_starts(*text, part);
+    if (has) {
+        *text = (weir_str){text->p + part.n, text->n - part.n};
+    }
+    return has;
+}
+
+static bool take_number(weir_str *text, uint32_t *number)
+{
+    uint32_t digits = 0;
+    uint64_t value = 0;
+    while (digits < text->n && text->p[digits] >= '0' && text->p[digits] <= '9' && digits < 10) {
+        value = value * 10 + (uint64_t)(text->p[digits++] - '0');
+    }
+    *text = (weir_str){text->p + digits, text->n - digits};
+    *number = (uint32_t)value;
+    return digits > 0 && value < WEIR_NONE;
+}
+
+static bool take_vertex(const weir_topology *t, weir_str *text, uint32_t *vertex)
+{
+    for (int kind = 0; kind < WEIR_VERTEX_KIND_COUNT; kind++) {
+        weir_str rest = *text;
+        uint32_t number;
+        if (take(&rest, weir_str_from(vertex_names[kind])) && take(&rest, WEIR_STR(" ")) &&
+            take_number(&rest, &number)) {
+            *text = rest;
+            *vertex = t->first_vertex[kind] + number;
+            return number < topology_vertex_count(t, (weir_vertex_kind)kind);
+        }
+    }
+    return false;
+}
+
+weir_link_id weir_topology_find_link(const weir_topology *topology, weir_str name)
+{
+    uint32_t from, to, cable = 0;
+    bool is_name = take_vertex(topology, &name, &from) && take(&name, WEIR_STR(" -> ")) &&
+                   take_vertex(topology, &name, &to);
+    if (is_name && name.n > 0) {
+        is_name = take(&name, WEIR_STR(" (cable ")) && take_number(&name, &cable) &&
+                  weir_str_eq(name, WEIR_STR(")"));
+    }
+    for (uint32_t i = 0; is_name && i < topology->count; i++) {
+        if (topology->links[i].from == from && topology->links[i].to == to && cable-- == 0) {
+            return i;
+        }
+    }
+    return WEIR_NONE;
+}
+
 const char *weir_tier_name(weir_tier tier)
 {
     return tier_names[tier];

@@ -177,6 +177,9 @@ weir_vertex_kind weir_topology_vertex(const weir_topology *topology, uint32_t ve
 /* Appends "leaf 3 -> spine 1", and which cable where there are several side by side. Reads all
  * links: for reports, not for loops over links. */
 void weir_topology_name(const weir_topology *topology, weir_link_id link, weir_text *name);
+/* The link of such a name ("leaf 3 -> spine 1", of several cables the first; or "... (cable 2)"),
+ * WEIR_NONE where there is none. O(links). */
+weir_link_id weir_topology_find_link(const weir_topology *topology, weir_str name);
 const char *weir_tier_name(weir_tier tier);
 
 #endif

@@ -1,6 +1,7 @@
 #include "result/quantity.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 static const int64_t power_of_10[] = {1, 10, 100, 1000};
 
@@ -55,4 +56,73 @@ void weir_quantity_percent(weir_text *out, int64_t part, int64_t whole)
     double percent = 100 * weir_quantity_share(part, whole);
     weir_quantity_fixed(out, percent, percent >= 0.05 && percent < 0.95 ? 1 : 0);
     weir_text_add(out, WEIR_STR(" %"));
+}
+
+/* Decimals that make three digits of a value below 1000. */
+static int decimals_of(double value)
+{
+    if (value >= 99.95) {
+        return 0;
+    }
+    if (value >= 9.995) {
+        return 1;
+    }
+    return value >= 0.9995 ? 2 : 3;
+}
+
+/* Divides *value until it is below 1000 as it will be shown; returns the number of steps. */
+static int reduce(double *value, int most)
+{
+    int steps = 0;
+    while (steps < most && fabs(*value) >= 999.5) {
+        *value /= 1000;
+        steps++;
+    }
+    return steps;
+}
+
+void weir_quantity_si(weir_text *out, double value, const char *unit)
+{
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E", "Z", "Y"};
+    if (isnan(value)) {
+        weir_text_add(out, WEIR_STR("unknown"));
+        return;
+    }
+    int steps = reduce(&value, 8);
+    weir_quantity_fixed(out, value, value > 0 || value < 0 ? decimals_of(fabs(value)) : 0);
+    weir_text_printf(out, " %s%s", prefixes[steps], unit);
+}
+
+void weir_quantity_usd(weir_text *out, double usd)
+{
+    if (isnan(usd) || fabs(usd) >= 999.5) {
+        weir_quantity_si(out, usd, "$");
+        return;
+    }
+    weir_text_add(out, WEIR_STR("$ "));
+    bool whole = fabs(usd - floor(usd)) < 0.005;
+    weir_quantity_fixed(out, usd, whole || fabs(usd) >= 99.95 ? 0 : 2);
+}
+
+void weir_quantity_seconds(weir_text *out, double seconds, int digits)
+{
+    if (isnan(seconds) || fabs(seconds) >= 9e9) {
+        weir_text_add(out, isnan(seconds) ? WEIR_STR("unknown") : WEIR_STR("for ever"));
+        return;
+    }
+    weir_quantity_duration(out, (int64_t)(seconds * 1e9 + (seconds < 0 ? -0.5 : 0.5)), digits);
+}
+
+void weir_quantity_count(weir_text *out, uint64_t count)
+{
+    uint64_t divisor = 1;
+    while (count / divisor >= 1000) {
+        divisor *= 1000;
+    }
+    weir_text_printf(out, "%" PRIu64, count / divisor);
+    while (divisor > 1) {
+        count %= divisor;
+        divisor /= 1000;
+        weir_text_printf(out, ",%03" PRIu64, count / divisor);
+    }
 }

@@ -1,4 +1,4 @@
-/* quantity.h: durations, shares and rates as people read them: "1.10 s", "36.6 ms", "71 %".
+/* quantity.h: durations, shares, rates and money as people read them: "1.10 s", "71 %", "412 M$".
  *
  * Made with integers or exact decimals, so that no locale changes a byte.
  *
@@ -16,6 +16,16 @@ void weir_quantity_fixed(weir_text *out, double value, int decimals);
 
 /* part of whole in percent: "71 %", below 1 % with one decimal; whole <= 0 counts as nothing. */
 void weir_quantity_percent(weir_text *out, int64_t part, int64_t whole);
+
+/* With the decimal prefix that fits and three digits: "9.80 MW", "64.0 MB", "47.1 GB/s"; below 1 as
+ * many decimals as make three digits, three at most. NAN: "unknown". |value| < 1e30 */
+void weir_quantity_si(weir_text *out, double value, const char *unit);
+/* "$ 940", "12.3 k$", "412 M$", "1.20 G$" */
+void weir_quantity_usd(weir_text *out, double usd);
+/* Seconds as weir_quantity_duration writes them, with so many digits; NAN: "unknown". */
+void weir_quantity_seconds(weir_text *out, double seconds, int digits);
+/* A whole number in groups of three: "16,384" */
+void weir_quantity_count(weir_text *out, uint64_t count);
 
 double weir_quantity_share(int64_t part, int64_t whole); /* 0 where whole <= 0 */
 

@@ -29,7 +29,7 @@ typedef struct {
     weir_comm_kind kind;
     bool is_message; /* two members, a missing one is a bubble */
     uint64_t bytes;  /* as nccl-tests counts */
-    const weir_exchange_group *groups;
+    const weir_exchange_group *groups; /* no device is in two of them */
     uint32_t group_count;
     uint32_t circuits; /* position of the optical switches that it needs; 0: any */
 } weir_exchange;
@@ -45,9 +45,10 @@ typedef struct {
     const char *name;
     int64_t duration_ns; /* COMPUTE */
     weir_cause cause;    /* COMPUTE */
-    uint32_t exchange;   /* EXCHANGE */
+    uint32_t exchange;   /* EXCHANGE; the n-th op of a program that names an exchange meets the n-th
+                          * op of every other member */
     const uint32_t
-        *after; /* ops of this program that must have ended; the lane's order is implied */
+        *after; /* earlier ops of this program that must have ended; the lane's order is implied */
     uint32_t after_count;
     uint32_t step; /* number of the period that it belongs to: markers are drawn from it */
 } weir_program_op;
@@ -97,9 +98,13 @@ typedef struct {
     uint32_t exchange;
     uint32_t first_member, member_count; /* rows of member_spans */
     int64_t end_ns;
-    weir_link_id stalled_by; /* of spmd.net; WEIR_NONE: it ended */
-    uint64_t multiplicity;   /* groups alike */
-    weir_tier tier;
+    int64_t last_arrival_ns;
+    /* Of spmd.net: it never ended, because this link is broken or because a member waits for a
+     * meeting that it keeps from ending; its spans end with the run. WEIR_NONE: it ended. */
+    weir_link_id stalled_by;
+    uint32_t group;        /* of the exchange: the first one of those alike */
+    uint64_t multiplicity; /* groups alike */
+    weir_tier tier;        /* of the link that sets the pace of its plan */
 } weir_meeting;
 
 typedef struct {
@@ -112,7 +117,7 @@ typedef struct {
 
 typedef struct {
     weir_timeline *timeline; /* sealed, owned */
-    uint8_t *cause;          /* by device span: weir_cause of computing */
+    uint8_t *cause;          /* by device span: weir_cause of computing, or of the transfer */
     weir_span_parts *parts;  /* by device span */
     weir_span_id *bound_by;  /* by device span: predecessor that bound it, WEIR_NONE: none */
     weir_meeting *meetings;
@@ -120,11 +125,17 @@ typedef struct {
     weir_span_id *member_spans;
     weir_link_series *links; /* with link_series */
     uint32_t link_count;
-    uint32_t device_classes, body_classes, link_classes; /* played */
+    /* What was played: as many as devices, bodies and links where nothing folded. */
+    uint32_t device_classes, body_classes, link_classes;
+    bool is_folded;
     double end_s;
+    int64_t end_ns; /* of the last span */
     weir_arena *arena; /* owns the tables */
 } weir_spmd_run;
 
+/* Fills a zeroed run. WEIR_ERR_INPUT: a device in two groups of an exchange, an op that names what
+ * does not exist, an exchange that a member never comes to. A transfer that a broken link cuts off
+ * is no error: see weir_meeting.stalled_by. */
 weir_code weir_spmd_play(const weir_spmd *spmd, weir_spmd_run *run, weir_err *err);
 void weir_spmd_run_clear(weir_spmd_run *run); /* a zeroed one is fine */
 

@@ -1,0 +1,190 @@
+/* fabric_choice.c: algorithm, protocol and latency of a phase on a network (fabric_program.h). */
+#include "study/fabric_program.h"
+
+#include <math.h>
+
+typedef struct {
+    double node_s;    /* of one hop between devices of a node */
+    double network_s; /* of the slowest hop between nodes */
+    double least_s;   /* of the shortest hop between nodes: what library figures hold */
+} hops;
+
+static weir_code hop(const weir_program_group *g, uint32_t from, uint32_t to, hops *seen,
+                     weir_err *err)
+{
+    const weir_program_network *net = g->network;
+    uint32_t devices = net->scenario->cluster.devices;
+    weir_route route;
+    weir_code code =
+        weir_layout_find(net->layout, net->road_of_phase[g->phase], from, to, 0, &route, err);
+    if (code == WEIR_OK && from / devices == to / devices) {
+        seen->node_s = fmax(seen->node_s, route.latency_s);
+    } else if (code == WEIR_OK) {
+        seen->network_s = fmax(seen->network_s, route.latency_s);
+    }
+    return code;
+}
+
+/* Neighbours in rank order, and the first member to those 1, 2, 4, ... further: what rings, trees
+ * and direct messages cross. */
+static weir_code look_at_hops(const weir_program_group *g, hops *seen, weir_err *err)
+{
+    uint32_t n = g->groups.size, sample = n < 256 ? n : 256;
+    weir_code code = WEIR_OK;
+    for (uint32_t k = 0; k + 1 < sample && code == WEIR_OK; k++) {
+        code = hop(g, g->members[k], g->members[k + 1], seen, err);
+    }
+    for (uint32_t k = 1; k < n && code == WEIR_OK; k *= 2) {
+        code = hop(g, g->members[0], g->members[k], seen, err);
+    }
+    const weir_cluster *cluster = &g->network->scenario->cluster;
+    if (code == WEIR_OK && cluster->nodes > 1) {
+        weir_route route;
+        weir_err ignored = {0}; /* a network may lack that pair */
+        seen->least_s = seen->network_s;
+        if (weir_layout_find(g->network->layout, g->network->road_of_phase[g->phase], 0,
+                             cluster->devices, 0, &route, &ignored) == WEIR_OK) {
+            seen->least_s = fmin(seen->network_s, route.latency_s);
+        }
+    }
+    return code;
+}
+
+static double rounds_log2(uint32_t n)
+{
+    double rounds = 0;
+    for (uint64_t reach = 1; reach < n; reach *= 2) {
+        rounds++;
+    }
+    return rounds;
+}
+
+/* Hops that follow one another in an algorithm over n members. */
+static double rounds_of(weir_collective_kind kind, weir_collective_algorithm algorithm, uint32_t n)
+{
+    double both = kind == WEIR_COLLECTIVE_ALL_REDUCE ? 2 : 1;
+    switch (algorithm) {
+    case WEIR_ALGORITHM_RING:
+    case WEIR_ALGORITHM_CHAIN:
+        return both * (n - 1.0);
+    case WEIR_ALGORITHM_PAIRWISE:
+        return n - 1.0;
+    case WEIR_ALGORITHM_TREE:
+    case WEIR_ALGORITHM_HALVING:
+    case WEIR_ALGORITHM_PAT:
+    case WEIR_ALGORITHM_NVLS_TREE:
+    case WEIR_ALGORITHM_HIERARCHICAL:
+    case WEIR_ALGORITHM_HIERARCHICAL3:
+        return both * rounds_log2(n);
+    case WEIR_ALGORITHM_DOUBLING:
+    case WEIR_ALGORITHM_BRUCK:
+        return rounds_log2(n);
+    default:
+        return n > 1 ? 1 : 0;
+    }
+}
+
+static weir_collective_algorithm usual(weir_collective_kind kind)
+{
+    switch (kind) {
+    case WEIR_COLLECTIVE_ALL_TO_ALL:
+    case WEIR_COLLECTIVE_SEND_RECV:
+        return WEIR_ALGORITHM_DIRECT;
+    case WEIR_COLLECTIVE_BROADCAST:
+    case WEIR_COLLECTIVE_REDUCE:
+        return WEIR_ALGORITHM_CHAIN;
+    default:
+        return WEIR_ALGORITHM_RING;
+    }
+}
+
+static weir_collective_choice closed_form(const weir_phase *phase,
+                                          const weir_collective_shape *shape, const hops *seen)
+{
+    bool is_forced =
+        phase->kind == WEIR_PHASE_COLLECTIVE && phase->algorithm != WEIR_ALGORITHM_COUNT;
+    weir_collective_algorithm algorithm = is_forced ? phase->algorithm : usual(shape->kind);
+    uint32_t nodes = shape->nodes ? shape->nodes : 1;
+    double between = rounds_of(shape->kind, algorithm, nodes);
+    double inside = rounds_of(shape->kind, algorithm, shape->ranks) - between;
+    return (weir_collective_choice){
+        .algorithm = algorithm,
+        .protocol = WEIR_PROTOCOL_SIMPLE,
+        .latency_s = between * seen->network_s + fmax(inside, 0) * seen->node_s,
+        .node_efficiency = 1,
+        .network_efficiency = 1,
+    };
+}
+
+/* What the phase is to the library: patterns and matrices are messages, except the all-to-all. */
+static weir_collective_kind kind_of(const weir_phase *phase)
+{
+    if (phase->kind == WEIR_PHASE_COLLECTIVE) {
+        return phase->collective;
+    }
+    bool is_all = phase->kind == WEIR_PHASE_PATTERN && phase->pattern == WEIR_PATTERN_ALL_TO_ALL;
+    return is_all ? WEIR_COLLECTIVE_ALL_TO_ALL : WEIR_COLLECTIVE_SEND_RECV;
+}
+
+static weir_code measure(const weir_program_group *g, weir_collective_shape *shape, weir_err *err)
+{
+    const weir_phase *phase = &g->network->scenario->phases[g->phase];
+    weir_collective_kind kind = kind_of(phase);
+    weir_traffic_shape sent;
+    weir_code code = weir_traffic_measure(g->network->scenario, g->phase, &sent, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    bool is_message = kind == WEIR_COLLECTIVE_SEND_RECV && phase->kind != WEIR_PHASE_COLLECTIVE;
+    double bytes = phase->kind == WEIR_PHASE_COLLECTIVE ? phase->bytes
+                   : is_message                         ? sent.message_bytes
+                                                        : phase->bytes * g->groups.size;
+    /* A message is measured between ends that are as far apart as any: first and last member. */
+    uint32_t ends[2] = {g->members[0], g->members[g->groups.size - 1]};
+    weir_collective_job job = {
+        .kind = kind,
+        .bytes = bytes,
+        .members = is_message ? ends : g->members,
+        .count = is_message ? 2 : g->groups.size,
+        .road = g->network->road_of_phase[g->phase],
+    };
+    weir_plan_measure(g->network->layout, &job, shape);
+    shape->kind = kind;
+    shape->bytes = bytes;
+    return WEIR_OK;
+}
+
+weir_code weir_program_choose(const weir_program_group *g, weir_program_phase *chosen,
+                              weir_err *err)
+{
+    const weir_fabric_scenario *scenario = g->network->scenario;
+    const weir_phase *phase = &scenario->phases[g->phase];
+    weir_collective_shape shape = {0};
+    hops seen = {0};
+    weir_code code = measure(g, &shape, err);
+    if (code == WEIR_OK) {
+        code = look_at_hops(g, &seen, err);
+    }
+    if (code != WEIR_OK || !g->network->library) {
+        chosen->choice = closed_form(phase, &shape, &seen);
+        chosen->error_share = NAN;
+        return code;
+    }
+    bool is_collective = phase->kind == WEIR_PHASE_COLLECTIVE;
+    weir_collective_wish wish = {
+        .algorithm = is_collective ? phase->algorithm : WEIR_ALGORITHM_COUNT,
+        .protocol = is_collective ? phase->protocol : WEIR_PROTOCOL_COUNT,
+        .node_transport = scenario->cluster.node_link ? scenario->cluster.node_link->id : NULL,
+    };
+    weir_err found = {0};
+    code = weir_library_choose(g->network->library, &shape, &wish, &chosen->choice, &found);
+    if (code != WEIR_OK) {
+        return weir_fabric_reject(scenario, phase->place, err, "phase '%s': %s", phase->name,
+                                  found.text);
+    }
+    uint32_t nodes = shape.nodes ? shape.nodes : 1;
+    chosen->choice.latency_s +=
+        rounds_of(shape.kind, chosen->choice.algorithm, nodes) * (seen.network_s - seen.least_s);
+    chosen->error_share = weir_library_error(g->network->library, &shape);
+    return WEIR_OK;
+}

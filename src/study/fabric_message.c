@@ -1,0 +1,129 @@
+/* fabric_message.c: a phase of messages as one round of bodies (fabric_program.h). */
+#include "study/fabric_program.h"
+
+#include "base/grow.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Entries (links of bodies) of one plan: 12 bytes each. */
+enum { ENTRIES_MAX = 48 << 20 };
+
+typedef struct {
+    const weir_program_group *group;
+    const weir_collective_choice *choice;
+    weir_plan *plan;
+    uint64_t entries;
+    double *load; /* by link: bytes on the raw link */
+    weir_code code;
+    weir_err *err;
+} builder;
+
+static double efficiency_of(const builder *b, weir_link_id link)
+{
+    const weir_program_network *network = b->group->network;
+    if (weir_layout_tier(network->layout, link) == WEIR_TIER_IN_NODE) {
+        return b->choice->node_efficiency;
+    }
+    double fabric = network->transport_efficiency > 0 ? network->transport_efficiency : 1;
+    return b->choice->network_efficiency * fabric;
+}
+
+static weir_code keep_body(builder *b, const weir_route *route, double bytes)
+{
+    uint32_t count = route->path.count;
+    weir_link_id *links = weir_arena_alloc(b->plan->arena, count ? count : 1, sizeof *links);
+    double *coefficients =
+        weir_arena_alloc(b->plan->arena, count ? count : 1, sizeof *coefficients);
+    if (!links || !coefficients ||
+        !weir_grow(&b->plan->bodies, b->plan->body_count, &b->plan->body_room,
+                   sizeof *b->plan->bodies)) {
+        return weir_err_set(b->err, WEIR_ERR_MEMORY, "out of memory for messages");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        links[i] = route->path.links[i];
+        double share = route->path.bytes_per_unit ? route->path.bytes_per_unit[i] : 1;
+        coefficients[i] = share / efficiency_of(b, links[i]);
+        b->load[links[i]] += bytes * coefficients[i];
+    }
+    b->plan->bodies[b->plan->body_count++] = (weir_body){
+        .path = {.count = count, .links = links, .bytes_per_unit = coefficients}, .size = bytes};
+    return WEIR_OK;
+}
+
+static void add_message(void *context, uint32_t from, uint32_t to, double bytes)
+{
+    builder *b = context;
+    const weir_program_network *network = b->group->network;
+    const weir_phase *phase = &network->scenario->phases[b->group->phase];
+    weir_route route;
+    if (b->code != WEIR_OK) {
+        return;
+    }
+    uint64_t flow = (uint64_t)b->group->group << 32 | b->plan->body_count;
+    b->code = weir_layout_find(network->layout, network->road_of_phase[b->group->phase], from, to,
+                               flow, &route, b->err);
+    if (b->code != WEIR_OK) {
+        return;
+    }
+    b->entries += route.path.count;
+    if (b->entries > ENTRIES_MAX) {
+        b->code = weir_fabric_reject(network->scenario, phase->place, b->err,
+                                     "phase '%s': its messages cross more than %d links; smaller "
+                                     "groups or a collective are due",
+                                     phase->name, ENTRIES_MAX);
+        return;
+    }
+    b->code = keep_body(b, &route, bytes);
+}
+
+/* No network is done before its busiest link is; that link is the pace. */
+static void finish_round(builder *b, double latency_s)
+{
+    const weir_layout *layout = b->group->network->layout;
+    const weir_net *net = weir_layout_net(layout);
+    weir_round *round = b->plan->rounds;
+    *round = (weir_round){0, b->plan->body_count, latency_s, 0};
+    b->plan->round_count = 1;
+    b->plan->pace_link = WEIR_NONE;
+    for (weir_link_id link = 0; link < weir_net_count(net); link++) {
+        double s = b->load[link] > 0 ? b->load[link] / weir_net_bytes_per_s(net, link) : 0;
+        if (s > round->alone_s && isfinite(s)) {
+            round->alone_s = s;
+            b->plan->pace_link = link;
+            b->plan->pace_tier = weir_layout_tier(layout, link);
+        }
+    }
+}
+
+weir_code weir_program_messages(const weir_program_group *group,
+                                const weir_collective_choice *choice, weir_plan *plan,
+                                weir_err *err)
+{
+    weir_plan made = {0};
+    builder b = {group, choice, &made, 0, NULL, WEIR_OK, err};
+    uint32_t links = weir_net_count(weir_layout_net(group->network->layout));
+    b.load = calloc(links ? links : 1, sizeof *b.load);
+    made.arena = weir_arena_new();
+    made.rounds = malloc(sizeof *made.rounds);
+    made.round_room = 1;
+    weir_code code = WEIR_OK;
+    if (!b.load || !made.arena || !made.rounds) {
+        code = weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for messages");
+    }
+    weir_traffic_visitor visitor = {add_message, &b};
+    if (code == WEIR_OK) {
+        code =
+            weir_traffic_visit(group->network->scenario, group->phase, group->group, &visitor, err);
+        code = code == WEIR_OK ? b.code : code;
+    }
+    if (code == WEIR_OK) {
+        finish_round(&b, choice->latency_s);
+        *plan = made;
+    } else {
+        weir_plan_clear(&made);
+    }
+    free(b.load);
+    return code;
+}

@@ -1,0 +1,330 @@
+/* fabric_program.c: exchanges and the program of a scenario on a network (fabric_program.h). */
+#include "study/fabric_program.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    const weir_program_network *network;
+    weir_traffic_program *made;
+    uint32_t *exchange_of_phase; /* first of the two; WEIR_NONE: nothing moves */
+    uint32_t positions;          /* of the switches, as the phases name them */
+} builder;
+
+static weir_code no_memory(weir_err *err)
+{
+    return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the traffic of a network");
+}
+
+static bool is_messages(const weir_phase *phase)
+{
+    return phase->kind == WEIR_PHASE_DEMAND ||
+           (phase->kind == WEIR_PHASE_PATTERN && phase->pattern != WEIR_PATTERN_ALL_TO_ALL);
+}
+
+static weir_comm_kind comm_kind(const weir_phase *phase)
+{
+    static const weir_comm_kind kinds[WEIR_COLLECTIVE_KIND_COUNT] = {
+        [WEIR_COLLECTIVE_ALL_REDUCE] = WEIR_COMM_ALL_REDUCE,
+        [WEIR_COLLECTIVE_ALL_GATHER] = WEIR_COMM_ALL_GATHER,
+        [WEIR_COLLECTIVE_REDUCE_SCATTER] = WEIR_COMM_REDUCE_SCATTER,
+        [WEIR_COLLECTIVE_ALL_TO_ALL] = WEIR_COMM_ALL_TO_ALL,
+        [WEIR_COLLECTIVE_BROADCAST] = WEIR_COMM_BROADCAST,
+        [WEIR_COLLECTIVE_REDUCE] = WEIR_COMM_REDUCE,
+        [WEIR_COLLECTIVE_SEND_RECV] = WEIR_COMM_SEND_RECV,
+    };
+    if (phase->kind == WEIR_PHASE_COLLECTIVE) {
+        return kinds[phase->collective];
+    }
+    return is_messages(phase) ? WEIR_COMM_SEND_RECV : WEIR_COMM_ALL_TO_ALL;
+}
+
+static weir_code plan_group(const builder *b, const weir_program_group *group,
+                            const weir_program_phase *chosen, weir_plan *plan, weir_err *err)
+{
+    const weir_program_network *network = b->network;
+    const weir_phase *phase = &network->scenario->phases[group->phase];
+    if (is_messages(phase)) {
+        return weir_program_messages(group, &chosen->choice, plan, err);
+    }
+    bool is_pattern = phase->kind == WEIR_PHASE_PATTERN;
+    weir_collective_job job = {
+        .kind = is_pattern ? WEIR_COLLECTIVE_ALL_TO_ALL : phase->collective,
+        .bytes = phase->bytes * (is_pattern ? group->groups.size : 1),
+        .members = group->members,
+        .count = group->groups.size,
+        .road = network->road_of_phase[group->phase],
+        .flow = (uint64_t)group->phase << 48 | (uint64_t)group->group << 24,
+        .transport_efficiency = network->transport_efficiency,
+    };
+    weir_err found = {0};
+    weir_code code = weir_plan_collective(network->layout, &job, &chosen->choice, plan, &found);
+    if (code == WEIR_ERR_INPUT) {
+        return weir_fabric_reject(network->scenario, phase->place, err, "phase '%s': %s",
+                                  phase->name, found.text);
+    }
+    return code == WEIR_OK ? code : weir_err_set(err, code, "%s", found.text);
+}
+
+static uint64_t nccl_bytes(const weir_program_group *group)
+{
+    const weir_phase *phase = &group->network->scenario->phases[group->phase];
+    weir_traffic_shape shape = {0};
+    if (phase->kind == WEIR_PHASE_COLLECTIVE) {
+        return (uint64_t)phase->bytes;
+    }
+    if (!is_messages(phase)) {
+        return (uint64_t)(phase->bytes * group->groups.size);
+    }
+    return weir_traffic_measure(group->network->scenario, group->phase, &shape, NULL) == WEIR_OK
+               ? (uint64_t)shape.device_bytes
+               : 0;
+}
+
+/* The plans of all groups of a phase. */
+static weir_code plan_phase(builder *b, uint32_t number, weir_exchange *exchange, weir_err *err)
+{
+    weir_traffic_program *made = b->made;
+    weir_program_group group = {.network = b->network, .phase = number};
+    weir_code code = weir_traffic_group(b->network->scenario, number, &group.groups, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    uint32_t size = group.groups.size, count = group.groups.count;
+    weir_exchange_group *groups = weir_arena_alloc(made->arena, count, sizeof *groups);
+    uint32_t *members = weir_arena_alloc(made->arena, (size_t)count * size, sizeof *members);
+    if (!groups || !members) {
+        return no_memory(err);
+    }
+    for (uint32_t g = 0; g < count && code == WEIR_OK; g++) {
+        uint32_t *own = members + (size_t)g * size;
+        for (uint32_t k = 0; k < size; k++) {
+            own[k] = weir_traffic_member(&group.groups, g, k);
+        }
+        group.group = g;
+        group.members = own;
+        if (g == 0) {
+            code = weir_program_choose(&group, &made->phases[number], err);
+        }
+        weir_plan *plan = &made->plans[made->plan_count];
+        if (code == WEIR_OK) {
+            code = plan_group(b, &group, &made->phases[number], plan, err);
+        }
+        if (code == WEIR_OK) {
+            made->plan_count++;
+            groups[g] = (weir_exchange_group){own, size, plan};
+        }
+    }
+    if (code == WEIR_OK) {
+        const weir_phase *phase = &b->network->scenario->phases[number];
+        made->phases[number].alone_s = weir_plan_alone_s(groups[0].plan);
+        *exchange = (weir_exchange){.name = phase->name,
+                                    .axis = phase->axis,
+                                    .kind = comm_kind(phase),
+                                    .bytes = nccl_bytes(&group),
+                                    .groups = groups,
+                                    .group_count = count};
+    }
+    return code;
+}
+
+static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
+{
+    weir_traffic_program *made = b->made;
+    weir_traffic_shape shape = {0};
+    weir_code code = weir_traffic_measure(b->network->scenario, number, &shape, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    b->exchange_of_phase[number] = WEIR_NONE;
+    made->phases[number] = (weir_program_phase){.error_share = NAN, .is_empty = true};
+    if (!(shape.bytes > 0)) {
+        return WEIR_OK;
+    }
+    weir_exchange exchange = {0};
+    code = plan_phase(b, number, &exchange, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    uint32_t position = b->network->circuits_of_phase ? b->network->circuits_of_phase[number] : 0;
+    uint32_t first = made->exchange_count;
+    for (uint32_t anew = 0; anew < 2; anew++) {
+        exchange.circuits = position ? position + anew * b->positions : 0;
+        made->exchanges[made->exchange_count] = exchange;
+        made->phase_of_exchange[made->exchange_count++] = number;
+    }
+    made->phases[number].is_empty = false;
+    b->exchange_of_phase[number] = first;
+    return WEIR_OK;
+}
+
+static uint64_t op_count(const weir_fabric_scenario *scenario)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < scenario->phase_count; i++) {
+        count += 2 * (uint64_t)scenario->phases[i].times;
+    }
+    return count * scenario->steps;
+}
+
+typedef struct {
+    const builder *b;
+    weir_program_op *ops;
+    uint32_t count;
+    uint32_t joined; /* lane 1's last operation of the step before; WEIR_NONE: nothing to join */
+    uint32_t beside; /* lane 1's last operation so far */
+    uint32_t step;
+} writer;
+
+static weir_code depend(writer *w, weir_program_op *op, uint32_t on, weir_err *err)
+{
+    if (on == WEIR_NONE) {
+        return WEIR_OK;
+    }
+    uint32_t *after = weir_arena_alloc(w->b->made->arena, op->after_count + 1, sizeof *after);
+    if (!after) {
+        return no_memory(err);
+    }
+    for (uint32_t i = 0; i < op->after_count; i++) {
+        after[i] = op->after[i];
+    }
+    after[op->after_count++] = on;
+    op->after = after;
+    return WEIR_OK;
+}
+
+/* One repetition: computing, then the exchange. anew: circuits are set again for it. */
+static weir_code write_repetition(writer *w, uint32_t number, bool anew, weir_err *err)
+{
+    const weir_phase *phase = &w->b->network->scenario->phases[number];
+    uint32_t exchange = w->b->exchange_of_phase[number], computed = WEIR_NONE;
+    weir_code code = WEIR_OK;
+    int64_t duration_ns = weir_ns_from_s(phase->compute_s);
+    if (duration_ns > 0) {
+        weir_program_op *op = &w->ops[w->count];
+        *op = (weir_program_op){.kind = WEIR_STEP_COMPUTE,
+                                .name = phase->name,
+                                .duration_ns = duration_ns,
+                                .cause = WEIR_CAUSE_COMPUTE_GEMM,
+                                .step = w->step};
+        code = depend(w, op, w->joined, err);
+        w->joined = WEIR_NONE;
+        computed = w->count++;
+    }
+    if (code != WEIR_OK || exchange == WEIR_NONE) {
+        return code;
+    }
+    weir_program_op *op = &w->ops[w->count];
+    *op = (weir_program_op){.kind = WEIR_STEP_EXCHANGE,
+                            .lane = phase->overlap ? 1 : 0,
+                            .name = phase->name,
+                            .exchange = exchange + (anew ? 1 : 0),
+                            .step = w->step};
+    if (phase->overlap) {
+        code = depend(w, op, computed, err);
+        w->beside = w->count;
+    } else {
+        code = depend(w, op, w->joined, err);
+        w->joined = WEIR_NONE;
+    }
+    w->count++;
+    return code;
+}
+
+/* Whether the circuits of repetition k differ from those of the one before, where a share of all
+ * repetitions do: which of the two positions is set. */
+static bool is_anew(double changing_share, uint64_t k)
+{
+    return (uint64_t)floor((double)(k + 1) * changing_share + 1e-9) % 2 == 1;
+}
+
+static weir_code write_program(builder *b, weir_err *err)
+{
+    const weir_fabric_scenario *scenario = b->network->scenario;
+    uint64_t count = op_count(scenario);
+    if (count >= UINT32_MAX) {
+        return weir_err_set(err, WEIR_ERR_LIMIT, "%s: more than 4e9 operations of a device",
+                            scenario->file);
+    }
+    writer w = {.b = b, .joined = WEIR_NONE, .beside = WEIR_NONE};
+    w.ops = weir_arena_alloc(b->made->arena, count ? (size_t)count : 1, sizeof *w.ops);
+    if (!w.ops) {
+        return no_memory(err);
+    }
+    weir_code code = WEIR_OK;
+    for (w.step = 0; w.step < scenario->steps; w.step++) {
+        w.joined = w.beside;
+        w.beside = WEIR_NONE;
+        for (uint32_t i = 0; i < scenario->phase_count; i++) {
+            uint32_t times = scenario->phases[i].times;
+            for (uint32_t k = 0; k < times && code == WEIR_OK; k++) {
+                uint64_t repetition = (uint64_t)w.step * times + k;
+                code =
+                    write_repetition(&w, i, is_anew(b->network->changing_share, repetition), err);
+            }
+        }
+    }
+    b->made->ops = w.ops;
+    b->made->program = (weir_program){w.ops, w.count};
+    return code;
+}
+
+static weir_code reserve(builder *b, weir_err *err)
+{
+    const weir_fabric_scenario *scenario = b->network->scenario;
+    weir_traffic_program *made = b->made;
+    uint32_t phases = scenario->phase_count;
+    made->arena = weir_arena_new();
+    if (!made->arena) {
+        return no_memory(err);
+    }
+    for (uint32_t i = 0; i < phases; i++) {
+        weir_traffic_groups groups = {0};
+        weir_code code = weir_traffic_group(scenario, i, &groups, err);
+        if (code != WEIR_OK) {
+            return code;
+        }
+        made->plan_room += groups.count;
+        uint32_t position = b->network->circuits_of_phase ? b->network->circuits_of_phase[i] : 0;
+        b->positions = position > b->positions ? position : b->positions;
+    }
+    made->plans = weir_arena_alloc(made->arena, made->plan_room, sizeof *made->plans);
+    made->exchanges = weir_arena_alloc(made->arena, 2 * (size_t)phases, sizeof *made->exchanges);
+    made->phase_of_exchange =
+        weir_arena_alloc(made->arena, 2 * (size_t)phases, sizeof *made->phase_of_exchange);
+    made->phases = weir_arena_alloc(made->arena, phases, sizeof *made->phases);
+    b->exchange_of_phase = weir_arena_alloc(made->arena, phases, sizeof *b->exchange_of_phase);
+    return made->plans && made->exchanges && made->phase_of_exchange && made->phases &&
+                   b->exchange_of_phase
+               ? WEIR_OK
+               : no_memory(err);
+}
+
+weir_code weir_traffic_program_build(const weir_program_network *network,
+                                     weir_traffic_program *program, weir_err *err)
+{
+    weir_traffic_program made = {0};
+    builder b = {.network = network, .made = &made};
+    weir_code code = reserve(&b, err);
+    for (uint32_t i = 0; i < network->scenario->phase_count && code == WEIR_OK; i++) {
+        code = add_phase(&b, i, err);
+    }
+    if (code == WEIR_OK) {
+        code = write_program(&b, err);
+    }
+    if (code == WEIR_OK) {
+        *program = made;
+    } else {
+        weir_traffic_program_clear(&made);
+    }
+    return code;
+}
+
+void weir_traffic_program_clear(weir_traffic_program *program)
+{
+    for (uint32_t i = 0; i < program->plan_count; i++) {
+        weir_plan_clear(&program->plans[i]);
+    }
+    weir_arena_free(program->arena);
+    *program = (weir_traffic_program){0};
+}

@@ -1,0 +1,75 @@
+/* fabric_program.h: the phases of a scenario on one network: what every device runs, with the plan
+ * of each exchange.
+ *
+ * All devices run one program: for each step the phases in order, each `times` in a row: computing
+ * on lane 0, then its exchange: on lane 0 where it blocks, on lane 1 where it overlaps, and then
+ * the next step begins when that has ended too. Repetitions share plans. What a collective costs
+ * beside the links is the library's choice for that size and scale, plus the latency of hops that
+ * the library's own figures (one switch between two NICs) do not hold; without a library the rounds
+ * of the algorithm times the latency of their routes.
+ *
+ * Memory: a plan for each group of a phase; messages are refused beyond a bound.
+ * Not here: roads and circuits (fabric_candidate.h), playing (sim/). */
+#ifndef WEIR_STUDY_FABRIC_PROGRAM_H
+#define WEIR_STUDY_FABRIC_PROGRAM_H
+
+#include "sim/spmd.h"
+#include "study/fabric_traffic.h"
+
+typedef struct {
+    const weir_fabric_scenario *scenario;
+    weir_layout *layout;               /* sealed */
+    const weir_library *library;       /* NULL: closed forms */
+    const weir_road *road_of_phase;    /* by phase of the scenario */
+    const uint32_t *circuits_of_phase; /* position of the switches that it needs; NULL, 0: any */
+    double transport_efficiency;       /* of the fabric, over the library's; 0: 1 */
+    double changing_share; /* 0..1: of the repetitions that need circuits, those that need other
+                            * ones than the repetition before */
+} weir_program_network;
+
+typedef struct {
+    weir_collective_choice choice; /* of its first group */
+    double error_share;            /* that the library's fit left for it; NAN: not validated */
+    double alone_s;                /* the first group's plan on an idle net, latency included */
+    bool is_empty;                 /* nothing moves: no exchange */
+} weir_program_phase;
+
+typedef struct {
+    weir_program_op *ops;
+    weir_program program;
+    weir_exchange *exchanges; /* two for each phase that moves something: circuits as they are set,
+                               * and set anew (the same where nothing changes) */
+    uint32_t exchange_count;
+    uint32_t *phase_of_exchange;
+    weir_program_phase *phases; /* by phase of the scenario */
+    weir_plan *plans;
+    uint32_t plan_count;
+    uint32_t plan_room;
+    weir_arena *arena; /* owns the tables, plans own their own */
+} weir_traffic_program;
+
+/* Fills a zeroed one. WEIR_ERR_INPUT: pairs that nothing joins, a forced algorithm that cannot do
+ * it; WEIR_ERR_LIMIT: too many messages. */
+weir_code weir_traffic_program_build(const weir_program_network *network,
+                                     weir_traffic_program *program, weir_err *err);
+void weir_traffic_program_clear(weir_traffic_program *program); /* a zeroed one is fine */
+
+/* --- its parts, for the module and its tests --- */
+
+typedef struct {
+    const weir_program_network *network;
+    uint32_t phase;
+    weir_traffic_groups groups;
+    uint32_t group;
+    const uint32_t *members; /* of that group */
+} weir_program_group;
+
+/* What the library chooses for a group, with the latency of this network. */
+weir_code weir_program_choose(const weir_program_group *group, weir_program_phase *chosen,
+                              weir_err *err);
+/* One round with a body for each message of the group. */
+weir_code weir_program_messages(const weir_program_group *group,
+                                const weir_collective_choice *choice, weir_plan *plan,
+                                weir_err *err);
+
+#endif

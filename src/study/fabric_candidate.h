@@ -89,12 +89,11 @@ typedef struct {
     struct candidate_dead *dead; /* what weir_candidate_network_fail broke; NULL: nothing */
 } weir_candidate_network;
 
-/* demand may be NULL for candidates without circuits. scale: by tier, what its links carry more
- * (1.01: one percent); NULL: nothing. Owned (clear). Errors are those of memory and of `between`;
- * what is wrong with the candidate itself is in network->refused ("candidate NAME: ..."). */
+/* demand may be NULL for candidates without circuits. Owned (clear). Errors are those of memory and
+ * of `between`; what is wrong with the candidate itself is in network->refused ("candidate NAME:
+ * ..."). What more bandwidth would bring: weir_layout_scale and weir_layout_seal on the layout. */
 weir_code weir_candidate_network_build(const weir_fabric_scenario *scenario, uint32_t candidate,
                                        const weir_candidate_demand *demand,
-                                       const double scale[WEIR_TIER_COUNT],
                                        weir_candidate_network *network, weir_err *err);
 void weir_candidate_network_clear(weir_candidate_network *network); /* a zeroed one is fine */
 

@@ -70,27 +70,38 @@ static int decimals_of(double value)
     return value >= 0.9995 ? 2 : 3;
 }
 
-/* Divides *value until it is below 1000 as it will be shown; returns the number of steps. */
-static int reduce(double *value, int most)
+double weir_quantity_scale(double largest, const char **prefix)
 {
+    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E", "Z", "Y"};
+    enum { MOST = sizeof(prefixes) / sizeof(*prefixes) - 1 };
+    double divisor = 1;
     int steps = 0;
-    while (steps < most && fabs(*value) >= 999.5) {
-        *value /= 1000;
+    while (steps < MOST && fabs(largest) / divisor >= 999.5) {
+        divisor *= 1000;
         steps++;
     }
-    return steps;
+    *prefix = prefixes[steps];
+    return divisor;
+}
+
+void weir_quantity_digits(weir_text *out, double value)
+{
+    if (isnan(value)) {
+        weir_text_char(out, '-');
+        return;
+    }
+    weir_quantity_fixed(out, value, value > 0 || value < 0 ? decimals_of(fabs(value)) : 0);
 }
 
 void weir_quantity_si(weir_text *out, double value, const char *unit)
 {
-    static const char *const prefixes[] = {"", "k", "M", "G", "T", "P", "E", "Z", "Y"};
+    const char *prefix;
     if (isnan(value)) {
         weir_text_add(out, WEIR_STR("unknown"));
         return;
     }
-    int steps = reduce(&value, 8);
-    weir_quantity_fixed(out, value, value > 0 || value < 0 ? decimals_of(fabs(value)) : 0);
-    weir_text_printf(out, " %s%s", prefixes[steps], unit);
+    weir_quantity_digits(out, value / weir_quantity_scale(value, &prefix));
+    weir_text_printf(out, " %s%s", prefix, unit);
 }
 
 void weir_quantity_usd(weir_text *out, double usd)

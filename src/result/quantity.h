@@ -20,6 +20,10 @@ void weir_quantity_percent(weir_text *out, int64_t part, int64_t whole);
 /* With the decimal prefix that fits and three digits: "9.80 MW", "64.0 MB", "47.1 GB/s"; below 1 as
  * many decimals as make three digits, three at most. NAN: "unknown". |value| < 1e30 */
 void weir_quantity_si(weir_text *out, double value, const char *unit);
+/* The same digits without a unit, for columns that have one; NAN: "-". */
+void weir_quantity_digits(weir_text *out, double value);
+/* The divisor of the prefix ("", "k", "M", "G", ...) that fits largest. NAN: 1, "". */
+double weir_quantity_scale(double largest, const char **prefix);
 /* "$ 940", "12.3 k$", "412 M$", "1.20 G$" */
 void weir_quantity_usd(weir_text *out, double usd);
 /* Seconds as weir_quantity_duration writes them, with so many digits; NAN: "unknown". */

@@ -16,7 +16,7 @@ static weir_code hop(const weir_program_group *g, uint32_t from, uint32_t to, ho
     uint32_t devices = net->scenario->cluster.devices;
     weir_route route;
     weir_code code =
-        weir_layout_find(net->layout, net->road_of_phase[g->phase], from, to, 0, &route, err);
+        weir_layout_find(net->layout, net->roads[g->phase].road, from, to, 0, &route, err);
     if (code == WEIR_OK && from / devices == to / devices) {
         seen->node_s = fmax(seen->node_s, route.latency_s);
     } else if (code == WEIR_OK) {
@@ -42,7 +42,7 @@ static weir_code look_at_hops(const weir_program_group *g, hops *seen, weir_err 
         weir_route route;
         weir_err ignored = {0}; /* a network may lack that pair */
         seen->least_s = seen->network_s;
-        if (weir_layout_find(g->network->layout, g->network->road_of_phase[g->phase], 0,
+        if (weir_layout_find(g->network->layout, g->network->roads[g->phase].road, 0,
                              cluster->devices, 0, &route, &ignored) == WEIR_OK) {
             seen->least_s = fmin(seen->network_s, route.latency_s);
         }
@@ -146,7 +146,7 @@ static weir_code measure(const weir_program_group *g, weir_collective_shape *sha
         .bytes = bytes,
         .members = is_message ? ends : g->members,
         .count = is_message ? 2 : g->groups.size,
-        .road = g->network->road_of_phase[g->phase],
+        .road = g->network->roads[g->phase].road,
     };
     weir_plan_measure(g->network->layout, &job, shape);
     shape->kind = kind;

@@ -26,8 +26,8 @@ static double efficiency_of(const builder *b, weir_link_id link)
     if (weir_layout_tier(network->layout, link) == WEIR_TIER_IN_NODE) {
         return b->choice->node_efficiency;
     }
-    double fabric = network->transport_efficiency > 0 ? network->transport_efficiency : 1;
-    return b->choice->network_efficiency * fabric;
+    double fabric = network->roads[b->group->phase].efficiency;
+    return b->choice->network_efficiency * (fabric > 0 ? fabric : 1);
 }
 
 static weir_code keep_body(builder *b, const weir_route *route, double bytes)
@@ -62,7 +62,7 @@ static void add_message(void *context, uint32_t from, uint32_t to, double bytes)
         return;
     }
     uint64_t flow = (uint64_t)b->group->group << 32 | b->plan->body_count;
-    b->code = weir_layout_find(network->layout, network->road_of_phase[b->group->phase], from, to,
+    b->code = weir_layout_find(network->layout, network->roads[b->group->phase].road, from, to,
                                flow, &route, b->err);
     if (b->code != WEIR_OK) {
         return;

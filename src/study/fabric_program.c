@@ -53,9 +53,9 @@ static weir_code plan_group(const builder *b, const weir_program_group *group,
         .bytes = phase->bytes * (is_pattern ? group->groups.size : 1),
         .members = group->members,
         .count = group->groups.size,
-        .road = network->road_of_phase[group->phase],
+        .road = network->roads[group->phase].road,
         .flow = (uint64_t)group->phase << 48 | (uint64_t)group->group << 24,
-        .transport_efficiency = network->transport_efficiency,
+        .transport_efficiency = network->roads[group->phase].efficiency,
     };
     weir_err found = {0};
     weir_code code = weir_plan_collective(network->layout, &job, &chosen->choice, plan, &found);
@@ -146,10 +146,13 @@ static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
     if (code != WEIR_OK) {
         return code;
     }
-    uint32_t position = b->network->circuits_of_phase ? b->network->circuits_of_phase[number] : 0;
+    const weir_phase_road *road = &b->network->roads[number];
+    bool changes = road->is_light && b->network->changing_share > 0;
     uint32_t first = made->exchange_count;
-    for (uint32_t anew = 0; anew < 2; anew++) {
-        exchange.circuits = position ? position + anew * b->positions : 0;
+    for (uint32_t anew = 0; anew <= (changes ? 1 : 0); anew++) {
+        /* Positions that stay for good have no number, but those that change need one. */
+        uint32_t position = changes && !road->circuits ? 1 : road->circuits;
+        exchange.circuits = position + anew * (b->positions + 1);
         made->exchanges[made->exchange_count] = exchange;
         made->phase_of_exchange[made->exchange_count++] = number;
     }
@@ -285,7 +288,7 @@ static weir_code reserve(builder *b, weir_err *err)
             return code;
         }
         made->plan_room += groups.count;
-        uint32_t position = b->network->circuits_of_phase ? b->network->circuits_of_phase[i] : 0;
+        uint32_t position = b->network->roads[i].circuits;
         b->positions = position > b->positions ? position : b->positions;
     }
     made->plans = weir_arena_alloc(made->arena, made->plan_room, sizeof *made->plans);

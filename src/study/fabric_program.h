@@ -14,17 +14,16 @@
 #define WEIR_STUDY_FABRIC_PROGRAM_H
 
 #include "sim/spmd.h"
+#include "study/fabric_candidate.h"
 #include "study/fabric_traffic.h"
 
 typedef struct {
     const weir_fabric_scenario *scenario;
-    weir_layout *layout;               /* sealed */
-    const weir_library *library;       /* NULL: closed forms */
-    const weir_road *road_of_phase;    /* by phase of the scenario */
-    const uint32_t *circuits_of_phase; /* position of the switches that it needs; NULL, 0: any */
-    double transport_efficiency;       /* of the fabric, over the library's; 0: 1 */
-    double changing_share; /* 0..1: of the repetitions that need circuits, those that need other
-                            * ones than the repetition before */
+    weir_layout *layout;          /* sealed */
+    const weir_library *library;  /* NULL: closed forms */
+    const weir_phase_road *roads; /* by phase of the scenario */
+    double changing_share; /* 0..1: of the repetitions on light, those that need other circuits than
+                            * the repetition before */
 } weir_program_network;
 
 typedef struct {
@@ -37,8 +36,8 @@ typedef struct {
 typedef struct {
     weir_program_op *ops;
     weir_program program;
-    weir_exchange *exchanges; /* two for each phase that moves something: circuits as they are set,
-                               * and set anew (the same where nothing changes) */
+    weir_exchange *exchanges; /* one for each phase that moves something; two on light that changes:
+                               * the circuits as they are set, and others */
     uint32_t exchange_count;
     uint32_t *phase_of_exchange;
     weir_program_phase *phases; /* by phase of the scenario */

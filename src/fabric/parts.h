@@ -68,8 +68,8 @@ typedef struct { /* presets/ocs */
 
 typedef struct {    /* presets/prices; quotes of the user overrule */
     const char *id; /* of what it is for: "tomahawk5-400g", "gpu_hour:h100-sxm", "electricity" */
-    /* NAN: not known. Of gpu_hour: of an hour; electricity: of a kWh; fibre_m: of a metre; pue,
-     * life_years, hours_per_year: no dollars, those numbers. */
+    /* Where only one is known, all three are that. Of gpu_hour: of an hour; electricity: of a kWh;
+     * fibre_m: of a metre; pue, life_years, hours_per_year: no dollars, those numbers. */
     double low_usd, typical_usd, high_usd;
     const char *date, *source, *url, *confidence, *note;
 } weir_price;
@@ -91,7 +91,9 @@ typedef struct weir_parts weir_parts;
 weir_code weir_parts_load(weir_parts **parts, weir_err *err);
 void weir_parts_free(weir_parts *parts); /* NULL is fine */
 /* The user's quotes (item,low_usd,typical_usd,high_usd,date,source; items are part ids) replace or
- * add prices. Errors name file, line, column. */
+ * add prices. Only item and typical_usd are needed; the order of the columns is free; an item that
+ * nothing is bought as is refused. Errors name file, line, column; rows before them have been
+ * taken. Pointers to prices from before are no longer good. */
 weir_code weir_parts_quote(weir_parts *parts, weir_source *source, const char *name, weir_err *err);
 
 /* NULL where there is none of that id. */
@@ -100,7 +102,8 @@ const weir_switch_part *weir_parts_switch(const weir_parts *parts, weir_str id);
 const weir_nic_part *weir_parts_nic(const weir_parts *parts, weir_str id);
 const weir_module_part *weir_parts_module(const weir_parts *parts, weir_str id);
 const weir_ocs_part *weir_parts_ocs(const weir_parts *parts, weir_str id);
-/* NULL: no price. Ids that are tried for more than one thing are those of prices.h. */
+/* NULL: no price. Good until a price is added (quotes, inline parts). Which ids are tried for a
+ * part: prices.h. */
 const weir_price *weir_parts_price(const weir_parts *parts, weir_str id);
 const weir_price *weir_parts_prices(const weir_parts *parts, uint32_t *count);
 /* The row of that pattern, that of "default" where there is none. Never NULL. */

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <libfyaml.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,16 +39,52 @@ typedef struct {
 
 /* --- errors ------------------------------------------------------------------------------- */
 
-static weir_code fail_at(const weir_yaml *doc, uint32_t line, uint32_t column, weir_err *err,
+static weir_code fail_in(const char *input, uint32_t line, uint32_t column, weir_err *err,
                          const char *sentence)
 {
     bool first = err && err->code == WEIR_OK;
-    weir_err_set(err, WEIR_ERR_INPUT, "%s:%u:%u: %s", doc->name, line, column, sentence);
+    if (line == 0) {
+        return weir_err_set(err, WEIR_ERR_INPUT, "%s: %s", input, sentence);
+    }
+    weir_err_set(err, WEIR_ERR_INPUT, "%s:%u:%u: %s", input, line, column, sentence);
     if (first) {
         err->line = line;
         err->column = column;
     }
     return WEIR_ERR_INPUT;
+}
+
+static weir_code fail_at(const weir_yaml *doc, uint32_t line, uint32_t column, weir_err *err,
+                         const char *sentence)
+{
+    return fail_in(doc->name, line, column, err, sentence);
+}
+
+static const char *origin(const weir_yaml *doc, const weir_yaml_node *node)
+{
+    return node->origin ? node->origin : doc->name;
+}
+
+weir_code weir_yaml_fail(const weir_yaml *doc, const weir_yaml_node *node, weir_err *err,
+                         const char *fmt, ...)
+{
+    char sentence[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    return fail_in(origin(doc, node), node->line, node->column, err, sentence);
+}
+
+weir_code weir_yaml_fail_key(const weir_yaml *doc, const weir_yaml_node *member, weir_err *err,
+                             const char *fmt, ...)
+{
+    char sentence[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    return fail_in(origin(doc, member), member->key_line, member->key_column, err, sentence);
 }
 
 /* Writes text for a sentence: cut, control bytes as '?'. */
@@ -67,15 +104,13 @@ static void excerpt(char out[EXCERPT + 4], weir_str text)
 weir_code weir_yaml_reject(const weir_yaml *doc, const weir_yaml_node *node, const char *expected,
                            weir_err *err)
 {
-    char found[EXCERPT + 4], sentence[400];
-    excerpt(found, node->text);
-    if (node->kind == WEIR_YAML_SCALAR) {
-        snprintf(sentence, sizeof sentence, "found '%s', expected %s", found, expected);
-    } else {
-        snprintf(sentence, sizeof sentence, "found a %s, expected %s",
-                 node->kind == WEIR_YAML_MAPPING ? "mapping" : "list", expected);
+    char found[EXCERPT + 4];
+    if (node->kind != WEIR_YAML_SCALAR) {
+        return weir_yaml_fail(doc, node, err, "found a %s, expected %s",
+                              node->kind == WEIR_YAML_MAPPING ? "mapping" : "list", expected);
     }
-    return fail_at(doc, node->line, node->column, err, sentence);
+    excerpt(found, node->text);
+    return weir_yaml_fail(doc, node, err, "found '%s', expected %s", found, expected);
 }
 
 /* --- building ----------------------------------------------------------------------------- */
@@ -427,11 +462,9 @@ weir_code weir_yaml_need(const weir_yaml *doc, const weir_yaml_node *mapping, co
                          weir_yaml_kind kind, const weir_yaml_node **node, weir_err *err)
 {
     static const char *const kinds[] = {"a value", "a mapping", "a list"};
-    char sentence[160];
     const weir_yaml_node *found = weir_yaml_find(mapping, key);
     if (!found) {
-        snprintf(sentence, sizeof sentence, "found no key '%s', which is needed here", key);
-        return fail_at(doc, mapping->line, mapping->column, err, sentence);
+        return weir_yaml_fail(doc, mapping, err, "found no key '%s', which is needed here", key);
     }
     if (kind != WEIR_YAML_ANY && found->kind != kind) {
         return weir_yaml_reject(doc, found, kinds[kind], err);
@@ -452,13 +485,13 @@ weir_code weir_yaml_check_keys(const weir_yaml *doc, const weir_yaml_node *node,
             i++;
         }
         if (i == known_count) {
-            char key[EXCERPT + 4], sentence[240];
+            char key[EXCERPT + 4];
             uint32_t near = weir_nearest_word(m->key, known, known_count);
             excerpt(key, m->key);
-            snprintf(sentence, sizeof sentence, "found unknown key '%s', expected '%s'%s", key,
-                     near == WEIR_NONE ? known[0] : known[near],
-                     near == WEIR_NONE && known_count > 1 ? " or another known key" : "");
-            return fail_at(doc, m->key_line, m->key_column, err, sentence);
+            return weir_yaml_fail_key(doc, m, err, "found unknown key '%s', expected '%s'%s", key,
+                                      near == WEIR_NONE ? known[0] : known[near],
+                                      near == WEIR_NONE && known_count > 1 ? " or another known key"
+                                                                           : "");
         }
     }
     return WEIR_OK;

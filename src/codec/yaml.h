@@ -27,6 +27,8 @@ typedef struct weir_yaml_node {
     uint32_t count;                     /* children of a collection */
     const struct weir_yaml_node *first; /* child */
     const struct weir_yaml_node *next;  /* sibling */
+    const char *origin; /* what errors call the input it is from; NULL: the document's name. Set by
+                           who builds a tree of several inputs; line 0 there: no place is known */
 } weir_yaml_node;
 
 typedef struct weir_yaml weir_yaml;
@@ -55,7 +57,13 @@ weir_code weir_yaml_uint(const weir_yaml *doc, const weir_yaml_node *node, uint6
 /* Sets err: "FILE:LINE:COLUMN: found '...', expected EXPECTED". Returns WEIR_ERR_INPUT. */
 weir_code weir_yaml_reject(const weir_yaml *doc, const weir_yaml_node *node, const char *expected,
                            weir_err *err);
-/* Like it for a scalar that must be one of words; names the nearest. *index: which one it is. */
+/* "FILE:LINE:COLUMN: " of the value, or of the member's key, and the sentence. WEIR_ERR_INPUT. */
+weir_code weir_yaml_fail(const weir_yaml *doc, const weir_yaml_node *node, weir_err *err,
+                         const char *fmt, ...) WEIR_PRINTF(4, 5);
+weir_code weir_yaml_fail_key(const weir_yaml *doc, const weir_yaml_node *member, weir_err *err,
+                             const char *fmt, ...) WEIR_PRINTF(4, 5);
+/* Like weir_yaml_reject for a scalar that must be one of words; names the nearest. *index: which
+ * one it is. */
 weir_code weir_yaml_choice(const weir_yaml *doc, const weir_yaml_node *node,
                            const char *const *words, uint32_t word_count, uint32_t *index,
                            weir_err *err);

@@ -13,6 +13,8 @@
 #include "fabric/parts.h"
 #include "fabric/route.h"
 #include "machine/accelerator.h"
+#include "scenario/keys.h"
+#include "scenario/settings.h"
 
 typedef struct {           /* where a key was written, for errors that are found later */
     uint32_t line, column; /* 0: it was not written (default), or came by --set */
@@ -173,16 +175,24 @@ typedef struct {
     weir_arena *arena;               /* owns the rest */
 } weir_fabric_scenario;
 
-typedef struct {
-    const char *key, *value; /* "traffic.phases.0.bytes", "1GiB" */
-} weir_setting;
-
-/* path "-": standard input is the caller's business (bytes given). Errors name file, line, column,
- * what was found and what was expected; for settings "--set KEY". Owned (clear). */
+/* Errors name file, line, column, what was found and what was expected; for settings "--set KEY".
+ * Files that it names are looked for beside it. *scenario is untouched on failure. Owned (clear).
+ */
 weir_code weir_fabric_scenario_read(const char *path, const weir_setting *settings,
                                     uint32_t setting_count, weir_fabric_scenario *scenario,
                                     weir_err *err);
-void weir_fabric_scenario_clear(weir_fabric_scenario *scenario);
+/* The same of bytes (standard input, tests); name: what errors call them, and beside which files
+ * are looked for. */
+weir_code weir_fabric_scenario_parse(const char *name, const char *bytes, size_t n,
+                                     const weir_setting *settings, uint32_t setting_count,
+                                     weir_fabric_scenario *scenario, weir_err *err);
+void weir_fabric_scenario_clear(weir_fabric_scenario *scenario); /* a zeroed one is fine */
+
+const char *weir_candidate_kind_name(weir_candidate_kind kind);
+const char *weir_traffic_pattern_name(weir_traffic_pattern pattern);
+
+/* The page docs/reference/scenario.md, as the tables of the keys have it. */
+void weir_fabric_scenario_describe(weir_text *page);
 
 /* "file:line:column: " + text, WEIR_ERR_INPUT: for what is found wrong later. */
 weir_code weir_fabric_reject(const weir_fabric_scenario *scenario, weir_place place, weir_err *err,

@@ -303,6 +303,40 @@ static void draw_lanes(picture *p)
     free(tracks);
 }
 
+/* --- links of a simulated run: their load over time --- */
+
+static void draw_link(picture *p, uint64_t group, const weir_fabric_link_row *row, uint32_t order)
+{
+    weir_text name = {0};
+    weir_text_add(&name, weir_str_from(row->name));
+    if (row->multiplicity > 1) {
+        weir_text_printf(&name, " (x%u)", (unsigned)row->multiplicity);
+    }
+    weir_str text = {name.p, (uint32_t)name.n};
+    uint64_t track = perfetto_counter(&p->writer, group, text, "B/s", order);
+    for (uint32_t i = 0; i < row->count; i++) {
+        int64_t at_ns = (int64_t)(row->at_s[i] * 1e9 + 0.5), end_ns = at_ns;
+        if (cut(p, &at_ns, &end_ns)) {
+            perfetto_count(&p->writer, track, at_ns, (int64_t)row->bytes_per_s[i]);
+        }
+    }
+    p->writer.failed_memory = p->writer.failed_memory || name.failed;
+    weir_text_clear(&name);
+}
+
+static void draw_links(picture *p)
+{
+    uint32_t count = p->request->link_count;
+    if (count == 0) {
+        return;
+    }
+    uint32_t order = p->device_count + p->rank_count;
+    uint64_t group = perfetto_group(&p->writer, WEIR_STR("links"), (int32_t)order + 1, order + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        draw_link(p, group, &p->request->links[i], i);
+    }
+}
+
 static void picture_open(picture *p, const weir_perfetto_request *request)
 {
     *p = (picture){.request = request, .spans = weir_timeline_spans(request->timeline)};
@@ -327,6 +361,7 @@ weir_code weir_perfetto_write(FILE *out, const weir_perfetto_request *request, w
         draw_path(&p);
         draw_waits(&p);
         draw_lanes(&p);
+        draw_links(&p);
         code = perfetto_finish(&p.writer, err);
     }
     free(p.group);

@@ -19,9 +19,11 @@ typedef struct {
     /* Moments of a rank's clock -> the clock that all share. */
     int64_t (*to_aligned)(const void *context, weir_rank_id rank, int64_t local_ns);
     const void *context;
-    bool all;                 /* every lane over the whole window; else the worst step */
-    int64_t begin_ns, end_ns; /* aligned, of the worst step; used unless all */
-    weir_rank_id full[2];     /* ranks whose own lanes are drawn in full; WEIR_NONE = none */
+    bool all;                          /* every lane over the whole window; else the worst step */
+    int64_t begin_ns, end_ns;          /* aligned, of the worst step; used unless all */
+    const weir_fabric_link_row *links; /* of a simulated run: a counter each */
+    uint32_t link_count;
+    weir_rank_id full[2]; /* ranks whose own lanes are drawn in full; WEIR_NONE = none */
 } weir_perfetto_request;
 
 /* Writes to out, which the caller opened (binary) and closes. */

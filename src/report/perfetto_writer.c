@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Field numbers, read on 30 November 2026 from github.com/google/perfetto, protos/perfetto/trace.
  */
@@ -33,21 +34,24 @@ enum {                                  /* track_event.proto */
        EVENT_NAME_IID = 10,
        EVENT_TRACK = 11,
        EVENT_NAME = 23,
+       EVENT_COUNTER_VALUE = 30,
        EVENT_FLOW_IDS = 47
 };
-enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
+enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 enum { ARGUMENT_KEY_IID = 1, ARGUMENT_INT = 4, ARGUMENT_STRING = 6, ARGUMENT_STRING_IID = 17 };
 enum { /* track_descriptor.proto */
        TRACK_UUID = 1,
        TRACK_NAME = 2,
        TRACK_PROCESS = 3,
        TRACK_PARENT = 5,
+       TRACK_COUNTER = 8,
        TRACK_CHILD_ORDERING = 11,
        TRACK_SIBLING_ORDER = 12,
        TRACK_PROCESS_ORDERING = 19
 };
 enum { CHILDREN_EXPLICIT = 3, PROCESSES_EXPLICIT = 1 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 }; /* process_descriptor.proto */
+enum { COUNTER_UNIT_NAME = 6 };             /* counter_descriptor.proto */
 
 enum { SEQUENCE_ID = 1, FLUSH_BYTES = 1 << 18 };
 /* Aligned moments may lie a little before the origin; timestamps are unsigned. */
@@ -186,7 +190,13 @@ weir_code perfetto_finish(perfetto_writer *w, weir_err *err)
     return WEIR_OK;
 }
 
-static void put_track(perfetto_writer *w, uint64_t parent, weir_str name, int32_t pid,
+/* What a track is, beside its name: a process (pid > 0), a counter (unit), or one of slices. */
+typedef struct {
+    int32_t pid;
+    const char *unit;
+} track_kind;
+
+static void put_track(perfetto_writer *w, uint64_t parent, weir_str name, track_kind kind,
                       uint32_t order)
 {
     weir_text plain = {0};
@@ -195,14 +205,19 @@ static void put_track(perfetto_writer *w, uint64_t parent, weir_str name, int32_
     size_t track = weir_protobuf_open(&w->buffer, PACKET_TRACK_DESCRIPTOR);
     weir_protobuf_uint(&w->buffer, TRACK_UUID, w->track_count);
     weir_protobuf_bytes(&w->buffer, TRACK_NAME, plain.p, plain.n);
-    if (pid > 0) {
+    if (kind.pid > 0) {
         size_t process = weir_protobuf_open(&w->buffer, TRACK_PROCESS);
-        weir_protobuf_int(&w->buffer, PROCESS_PID, pid);
+        weir_protobuf_int(&w->buffer, PROCESS_PID, kind.pid);
         weir_protobuf_bytes(&w->buffer, PROCESS_NAME, plain.p, plain.n);
         weir_protobuf_close(&w->buffer, process);
         weir_protobuf_uint(&w->buffer, TRACK_CHILD_ORDERING, CHILDREN_EXPLICIT);
     } else if (parent > 0) {
         weir_protobuf_uint(&w->buffer, TRACK_PARENT, parent);
+    }
+    if (kind.unit != NULL) {
+        size_t counter = weir_protobuf_open(&w->buffer, TRACK_COUNTER);
+        weir_protobuf_bytes(&w->buffer, COUNTER_UNIT_NAME, kind.unit, strlen(kind.unit));
+        weir_protobuf_close(&w->buffer, counter);
     }
     weir_protobuf_int(&w->buffer, TRACK_SIBLING_ORDER, order);
     weir_protobuf_close(&w->buffer, track);
@@ -214,14 +229,22 @@ static void put_track(perfetto_writer *w, uint64_t parent, weir_str name, int32_
 uint64_t perfetto_track(perfetto_writer *w, uint64_t parent, weir_str name, uint32_t order)
 {
     w->track_count++;
-    put_track(w, parent, name, 0, order);
+    put_track(w, parent, name, (track_kind){0}, order);
     return w->track_count;
 }
 
 uint64_t perfetto_group(perfetto_writer *w, weir_str name, int32_t pid, uint32_t order)
 {
     w->track_count++;
-    put_track(w, 0, name, pid, order);
+    put_track(w, 0, name, (track_kind){.pid = pid}, order);
+    return w->track_count;
+}
+
+uint64_t perfetto_counter(perfetto_writer *w, uint64_t parent, weir_str name, const char *unit,
+                          uint32_t order)
+{
+    w->track_count++;
+    put_track(w, parent, name, (track_kind){.unit = unit}, order);
     return w->track_count;
 }
 
@@ -326,6 +349,15 @@ void perfetto_end(perfetto_writer *w, uint64_t track, int64_t at_ns)
 {
     size_t packet = open_packet(w, FLAG_NEEDS_STATE);
     weir_protobuf_close(&w->buffer, open_event(w, track, at_ns, SLICE_END));
+    close_packet(w, packet);
+}
+
+void perfetto_count(perfetto_writer *w, uint64_t track, int64_t at_ns, int64_t value)
+{
+    size_t packet = open_packet(w, FLAG_NEEDS_STATE);
+    size_t opened = open_event(w, track, at_ns, COUNTER);
+    weir_protobuf_int(&w->buffer, EVENT_COUNTER_VALUE, value);
+    weir_protobuf_close(&w->buffer, opened);
     close_packet(w, packet);
 }
 

@@ -70,6 +70,11 @@ uint64_t perfetto_track(perfetto_writer *w, uint64_t parent, weir_str name, uint
 /* A group of tracks that is shown as a process. pid: unique, > 0. */
 uint64_t perfetto_group(perfetto_writer *w, weir_str name, int32_t pid, uint32_t order);
 
+/* A track of a number over time, with its unit ("B/s"), and its value from a moment on. */
+uint64_t perfetto_counter(perfetto_writer *w, uint64_t parent, weir_str name, const char *unit,
+                          uint32_t order);
+void perfetto_count(perfetto_writer *w, uint64_t track, int64_t at_ns, int64_t value);
+
 uint64_t perfetto_name(perfetto_writer *w, weir_name_id id);   /* as a slice's name */
 uint64_t perfetto_string(perfetto_writer *w, weir_name_id id); /* as an argument's text */
 uint64_t perfetto_cause_name(weir_cause cause);

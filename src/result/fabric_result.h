@@ -93,6 +93,15 @@ typedef struct {
     double at_usd;
 } weir_fabric_flip;
 
+typedef struct {             /* load of a link over time, or of all links like it */
+    const char *name, *tier; /* "leaf 3 -> spine 1", "between_racks"; tier NULL: unknown */
+    uint32_t multiplicity;   /* links like it */
+    double capacity_bytes_per_s;
+    uint32_t count;
+    const double *at_s;        /* moments at which it changes, ascending */
+    const double *bytes_per_s; /* load from then on */
+} weir_fabric_link_row;
+
 typedef struct {
     const char *scenario_name;
     weir_fabric_traffic_row *traffic;
@@ -108,8 +117,24 @@ typedef struct {
     uint32_t flip_count;
     const char **pareto;
     uint32_t pareto_count;
-    const char *price_note;  /* dates and confidence of the prices used */
-    const char *assumptions; /* eta_transport, routing, ... one sentence */
+    const char *price_note;      /* dates and confidence of the prices used */
+    const char *assumptions;     /* eta_transport, routing, ... one sentence */
+    weir_fabric_link_row *links; /* of the recommended candidate; filled only on request */
+    uint32_t link_count;
 } weir_fabric_result;
+
+/* The same scenario at several settings: --sweep. Each point is a comparison of its own. */
+typedef struct {
+    const char **values;              /* of the keys, as they were given */
+    const char *refused;              /* why it could not be compared; NULL: it was */
+    const weir_fabric_result *fabric; /* NULL where refused; lives as long as its own result */
+} weir_fabric_point;
+
+typedef struct {
+    const char **keys; /* "candidates.0.oversubscription" */
+    uint32_t key_count;
+    weir_fabric_point *points;
+    uint32_t point_count;
+} weir_fabric_sweep;
 
 #endif

@@ -229,6 +229,7 @@ typedef struct {
     weir_kernel_row *kernels; /* most time first; filled only on request */
     uint32_t kernel_count;
     weir_fabric_result *fabric; /* comparison of networks; NULL: none */
+    weir_fabric_sweep *sweep;   /* --sweep; NULL: none */
     weir_diags diags;           /* what was dropped or repaired */
     const char **notes;
     uint32_t note_count, note_capacity;

@@ -86,12 +86,12 @@ enum { MAX_EVENTS = 256, MAX_TRACKS = 64, MAX_NAME = 64 };
 
 typedef struct {
     struct {
-        uint64_t time, track, type, name, flows[2];
+        uint64_t time, track, type, name, value, flows[2];
         uint32_t flow_count;
     } events[MAX_EVENTS];
     struct {
         uint64_t parent;
-        char name[MAX_NAME];
+        char name[MAX_NAME], unit[MAX_NAME];
     } tracks[MAX_TRACKS];
     char names[MAX_EVENTS][MAX_NAME]; /* of slices, by iid */
     uint32_t event_count;
@@ -115,6 +115,7 @@ static void decode_event(decoded *d, message packet, message event)
     d->events[d->event_count].type = number_in(event, 9, 0);
     d->events[d->event_count].track = number_in(event, 11, 0);
     d->events[d->event_count].name = number_in(event, 10, 0);
+    d->events[d->event_count].value = number_in(event, 30, 0);
     while (read_field(&event, &f)) {
         if (f.number == 47) {
             d->events[d->event_count].flows[d->events[d->event_count].flow_count++] = f.value;
@@ -136,6 +137,7 @@ static void decode_packet(decoded *d, message packet)
             assert_true(uuid < MAX_TRACKS);
             d->tracks[uuid].parent = number_in(f.content, 5, 0);
             copy_text(d->tracks[uuid].name, part_of(f.content, 2));
+            copy_text(d->tracks[uuid].unit, part_of(part_of(f.content, 8), 6));
         } else if (f.number == 12) {
             field entry;
             while (read_field(&f.content, &entry)) {
@@ -403,6 +405,39 @@ static void shows_only_the_step_and_the_ranks_asked_for(void **state)
     scene_close(&s);
 }
 
+/* A link that carries 5 B/s from 1 s on and nothing from 2 s on; 64 like it. */
+static void draws_the_load_of_links_as_counters(void **state)
+{
+    const double at_s[] = {1, 2}, load[] = {5, 0};
+    const weir_fabric_link_row link = {.name = "leaf 0 -> spine 1",
+                                       .multiplicity = 64,
+                                       .count = 2,
+                                       .at_s = at_s,
+                                       .bytes_per_s = load};
+    static const uint64_t hour_ns = UINT64_C(3600000000000);
+    scene s;
+    scene_open(&s);
+    (void)state;
+    s.request.links = &link;
+    s.request.link_count = 1;
+    decoded *d = decode(&s.request);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < d->event_count; i++) {
+        if (d->events[i].type == 4) {
+            const char *name = d->tracks[d->events[i].track].name;
+            assert_string_equal(name, "leaf 0 -> spine 1 (x64)");
+            assert_string_equal(d->tracks[d->events[i].track].unit, "B/s");
+            assert_string_equal(d->tracks[d->tracks[d->events[i].track].parent].name, "links");
+            assert_int_equal(d->events[i].time, hour_ns + (found + 1) * UINT64_C(1000000000));
+            assert_int_equal(d->events[i].value, found == 0 ? 5 : 0);
+            found++;
+        }
+    }
+    assert_int_equal(found, 2);
+    free(d);
+    scene_close(&s);
+}
+
 static void fails_with_a_sentence_where_the_file_cannot_be_written(void **state)
 {
     scene s;
@@ -425,6 +460,7 @@ int main(void)
         cmocka_unit_test(draws_the_waits_without_gap_on_the_common_clock),
         cmocka_unit_test(joins_the_path_over_ranks_with_an_arrow),
         cmocka_unit_test(shows_only_the_step_and_the_ranks_asked_for),
+        cmocka_unit_test(draws_the_load_of_links_as_counters),
         cmocka_unit_test(fails_with_a_sentence_where_the_file_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,9 +81,11 @@ typedef struct {
 typedef struct {
     weir_collective_algorithm algorithm;
     weir_collective_protocol protocol;
-    double latency_s;          /* all that does not scale with bandwidth */
-    double node_efficiency;    /* payload / raw rate inside the node, > 0 */
-    double network_efficiency; /* the same between nodes */
+    double latency_s;                               /* all that does not scale with bandwidth */
+    double node_efficiency;                         /* payload / raw rate inside the node, > 0 */
+    double network_efficiency;                      /* the same between nodes */
+    const char *node_transport, *network_transport; /* whose figures these are; the library's */
+    bool transport_was_assumed;                     /* the wish did not name it: nearest rate */
 } weir_collective_choice;
 
 const char *weir_collective_kind_name(weir_collective_kind kind);
@@ -105,8 +107,8 @@ double weir_collective_bus_factor(weir_collective_kind kind, uint32_t ranks);
  *
  *   algorithm             kinds                    node                   network
  *   ring, chain           F = bus factor           F (g-1)/g (m=1: F)     F/g
- *   tree                  all-reduce               2 (g-1)/g              2 (m-1)/(m g)
- *   tree                  broadcast, reduce        (g-1)/g                (m-1)/(m g)
+ *   tree                  all-reduce               2 (g-1)/g              min(2, m/2)/g
+ *   tree                  broadcast, reduce        (g-1)/g                1/g
  *   halving               all-reduce               2 (g-1)/g              2 (m-1)/(m g)
  *   halving               all-gather, r.-scatter   (g-1)/g                (m-1)/(m g)
  *   doubling              all-reduce               ceil(log2 g)           ceil(log2 m)
@@ -117,14 +119,17 @@ double weir_collective_bus_factor(weir_collective_kind kind, uint32_t ranks);
  *   rails                 all-to-all               (g-1)/g                (n-g)/n
  *   hierarchical, 3       all-reduce               2 (g-1)/g              2 (m-1)/(m g)
  *   hierarchical, 3, pat  all-gather, r.-scatter   (g-1)/g                (m-1)/(m g)
- *   nvls, nvls_tree       all-reduce               (g+1)/g                2 (m-1)/(m g)
+ *   nvls, nvls_tree       all-reduce               (g+1)/g                min(2, m/2)/g
  *   nvls, nvls_tree       all-gather, r.-scatter   1                      (m-1)/(m g)
  *   sharp                 all-reduce               (g+1)/g, 2 (g-1)/g     1/g
  *                                                  without node reduction
  *   sharp                 all-gather, r.-scatter   1, (g-1)/g             (m-1)/(m g)
  *
- * Halving goes to the nearest partner first, so that the network carries the smallest pieces; the
- * rounds of Bruck that cross nodes do so for at least one device, which sets their pace. */
+ * A tree between nodes is two binary trees with half of the bytes each; a node that is inside one
+ * is a leaf of the other, so the busiest sends 2 (m >= 4), 1.5 (m = 3) or 1 (m = 2) times the
+ * bytes. Halving goes to the nearest partner first, so that the network carries the smallest
+ * pieces; the rounds of Bruck that cross nodes do so for at least one device, which sets their
+ * pace. */
 double weir_collective_node_factor(const weir_collective_shape *shape,
                                    weir_collective_algorithm algorithm);
 double weir_collective_network_factor(const weir_collective_shape *shape,

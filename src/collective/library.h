@@ -22,7 +22,8 @@ typedef struct {
     weir_collective_algorithm algorithm; /* WEIR_ALGORITHM_COUNT: the best one */
     weir_collective_protocol protocol;   /* WEIR_PROTOCOL_COUNT: the best one */
     const char *node_transport;    /* preset's name of the node's links, "nvlink4"; NULL: by rate */
-    const char *network_transport; /* "ib-ndr", "efa", "roce"; NULL: the preset's default */
+    const char *network_transport; /* "ib-ndr", "efa-v2", "roce"; NULL: by rate */
+    const char *caller;            /* what launches it, "torch"; NULL: the library's own test */
 } weir_collective_wish;
 
 /* The fastest possible choice. WEIR_ERR_INPUT: the wish is not possible for that shape. */

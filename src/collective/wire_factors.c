@@ -1,8 +1,8 @@
 /* What each algorithm puts on the wires, per byte of the collective: the table of collective.h.
  *
- * Ring: Patarasuk and Yuan 2009. Tree: Sanders, Speck, Traff 2009; of its 2 (m-1) edges between
- * nodes each carries half of the bytes up and down. NVLS, SHARP: every device hands its bytes to
- * the switch once and gets the sum of all once (NCCL, src/device/all_reduce.h). */
+ * Ring: Patarasuk and Yuan 2009. Tree: Sanders, Speck, Traff 2009; each edge of the two trees
+ * carries half of the bytes up and half down. NVLS, SHARP: every device hands its bytes to the
+ * switch once and gets the sum of all once (NCCL, src/device/all_reduce.h). */
 #include "collective/collective.h"
 
 typedef struct {
@@ -150,6 +150,13 @@ double weir_collective_node_factor(const weir_collective_shape *shape,
     }
 }
 
+/* Of the busiest node of two binary trees: inside one of them it has three edges, in the other, as
+ * a leaf, one; with two nodes there is one edge in each, with three there are three at most. */
+static double tree_share(double nodes)
+{
+    return nodes < 4 ? nodes / 2 : 2;
+}
+
 double weir_collective_network_factor(const weir_collective_shape *shape,
                                       weir_collective_algorithm algorithm)
 {
@@ -173,7 +180,13 @@ double weir_collective_network_factor(const weir_collective_shape *shape,
         return (s.n - s.g) / s.n;
     case WEIR_ALGORITHM_SHARP:
         return whole ? 1 / s.g : (s.m - 1) / (s.m * s.g);
-    default: /* tree, halving, hierarchical, nvls_tree, pat */
+    case WEIR_ALGORITHM_TREE:
+    case WEIR_ALGORITHM_NVLS_TREE:
+        if (whole || algorithm == WEIR_ALGORITHM_TREE) {
+            return whole ? tree_share(s.m) / s.g : 1 / s.g;
+        }
+        return (s.m - 1) / (s.m * s.g);
+    default: /* halving, hierarchical, pat */
         return (whole ? 2 : 1) * (s.m - 1) / (s.m * s.g);
     }
 }

@@ -269,10 +269,11 @@ static weir_code apply_one(const weir_setting *setting, weir_arena *arena,
     return code;
 }
 
-weir_code weir_settings_apply(const weir_yaml *doc, const weir_setting *settings, uint32_t count,
-                              weir_arena *arena, const weir_yaml_node **root, weir_err *err)
+weir_code weir_settings_apply(const weir_yaml_node *from, const weir_setting *settings,
+                              uint32_t count, weir_arena *arena, const weir_yaml_node **root,
+                              weir_err *err)
 {
-    const weir_yaml_node *tree = weir_yaml_root(doc);
+    const weir_yaml_node *tree = from;
     for (uint32_t i = 0; i < count; i++) {
         weir_code code = apply_one(&settings[i], arena, &tree, err);
         if (code != WEIR_OK) {

@@ -19,12 +19,13 @@ typedef struct {
     const char *value; /* "1GiB" */
 } weir_setting;
 
-/* One after the other, later ones see what earlier ones did. The tree lives as long as doc and the
- * arena. Keys that a mapping does not have are added, a position at the end of a list adds to it.
- * WEIR_ERR_INPUT: a value that is no YAML, a position or name that a list does not have, a way
- * through a text. */
-weir_code weir_settings_apply(const weir_yaml *doc, const weir_setting *settings, uint32_t count,
-                              weir_arena *arena, const weir_yaml_node **root, weir_err *err);
+/* One after the other, later ones see what earlier ones did. The tree lives as long as that of
+ * from and the arena. Keys that a mapping does not have are added, a position at the end of a list
+ * adds to it. WEIR_ERR_INPUT: a value that is no YAML, a position or name that a list does not
+ * have, a way through a text. */
+weir_code weir_settings_apply(const weir_yaml_node *from, const weir_setting *settings,
+                              uint32_t count, weir_arena *arena, const weir_yaml_node **root,
+                              weir_err *err);
 
 /* A deep copy with its texts; errors call it origin, which is not copied. with_places: line and
  * column are kept. NULL: no memory. */

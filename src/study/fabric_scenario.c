@@ -83,7 +83,11 @@ weir_code scenario_open(scenario_reader *r, const weir_yaml_node *node, const ch
     if (code != WEIR_OK) {
         return code;
     }
-    weir_text_printf(&joined, "%s%s", name[0] == '/' ? "" : r->folder, name);
+    /* Beside the input that names it: a mix has candidates of another file. */
+    const char *beside = node->origin && node->line ? node->origin : weir_yaml_name(r->source.doc);
+    const char *slash = strrchr(beside, '/');
+    int folder = slash && name[0] != '/' ? (int)(slash - beside) + 1 : 0;
+    weir_text_printf(&joined, "%.*s%s", folder, beside, name);
     *path = joined.failed ? NULL : weir_arena_copy(r->source.arena, weir_str_from(joined.p));
     weir_text_clear(&joined);
     if (!*path) {
@@ -144,19 +148,18 @@ static weir_code read_sections(scenario_reader *r, const weir_yaml_node *root, w
     return code;
 }
 
-static weir_code make(weir_yaml *doc, const weir_setting *settings, uint32_t setting_count,
+/* base: the document's root, or a tree made from it. */
+static weir_code make(const weir_yaml *doc, const weir_yaml_node *base,
+                      const weir_setting *settings, uint32_t setting_count,
                       weir_fabric_scenario *made, weir_err *err)
 {
     scenario_reader r = {.source = {doc, made->arena}, .scenario = made};
-    const char *name = weir_yaml_name(doc), *slash = strrchr(name, '/');
     const weir_yaml_node *root;
-    weir_str folder = {name, slash ? (uint32_t)(slash - name) + 1 : 0};
-    r.folder = weir_arena_copy(made->arena, folder);
-    made->file = weir_arena_copy(made->arena, weir_str_from(name));
-    if (!r.folder || !made->file) {
+    made->file = weir_arena_copy(made->arena, weir_str_from(weir_yaml_name(doc)));
+    if (!made->file) {
         return scenario_no_memory(err);
     }
-    weir_code code = weir_settings_apply(doc, settings, setting_count, made->arena, &root, err);
+    weir_code code = weir_settings_apply(base, settings, setting_count, made->arena, &root, err);
     if (code == WEIR_OK) {
         code = weir_parts_load(&made->parts, err);
     }
@@ -166,14 +169,13 @@ static weir_code make(weir_yaml *doc, const weir_setting *settings, uint32_t set
     return code == WEIR_OK ? read_sections(&r, root, err) : code;
 }
 
-/* Takes doc. */
-static weir_code read_doc(weir_yaml *doc, const weir_setting *settings, uint32_t setting_count,
-                          weir_fabric_scenario *scenario, weir_err *err)
+static weir_code read_doc(const weir_yaml *doc, const weir_setting *settings,
+                          uint32_t setting_count, weir_fabric_scenario *scenario, weir_err *err)
 {
     weir_fabric_scenario made = {.arena = weir_arena_new()};
-    weir_code code =
-        made.arena ? make(doc, settings, setting_count, &made, err) : scenario_no_memory(err);
-    weir_yaml_free(doc);
+    weir_code code = made.arena
+                         ? make(doc, weir_yaml_root(doc), settings, setting_count, &made, err)
+                         : scenario_no_memory(err);
     if (code == WEIR_OK) {
         *scenario = made;
     } else {
@@ -188,7 +190,11 @@ weir_code weir_fabric_scenario_read(const char *path, const weir_setting *settin
 {
     weir_yaml *doc = NULL;
     weir_code code = weir_yaml_read(path, &doc, err);
-    return code == WEIR_OK ? read_doc(doc, settings, setting_count, scenario, err) : code;
+    if (code == WEIR_OK) {
+        code = read_doc(doc, settings, setting_count, scenario, err);
+    }
+    weir_yaml_free(doc);
+    return code;
 }
 
 weir_code weir_fabric_scenario_parse(const char *name, const char *bytes, size_t n,
@@ -197,7 +203,135 @@ weir_code weir_fabric_scenario_parse(const char *name, const char *bytes, size_t
 {
     weir_yaml *doc = NULL;
     weir_code code = weir_yaml_parse(name, bytes, n, &doc, err);
-    return code == WEIR_OK ? read_doc(doc, settings, setting_count, scenario, err) : code;
+    if (code == WEIR_OK) {
+        code = read_doc(doc, settings, setting_count, scenario, err);
+    }
+    weir_yaml_free(doc);
+    return code;
+}
+
+/* --- jobs that share a fabric ------------------------------------------------------------- */
+
+static bool has_name(const weir_yaml_node *candidates, weir_str name)
+{
+    for (const weir_yaml_node *c = candidates->first; c; c = c->next) {
+        const weir_yaml_node *found = weir_yaml_find(c, "name");
+        if (found && weir_str_eq(found->text, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The names that a job's own candidates have must be those of the shared ones. */
+static weir_code check_names(const weir_yaml *doc, const weir_yaml_node *own,
+                             const weir_yaml_node *shared, const char *shared_path, weir_err *err)
+{
+    for (const weir_yaml_node *c = own->first; c; c = c->next) {
+        const weir_yaml_node *name = weir_yaml_find(c, "name");
+        if (name && !has_name(shared, name->text)) {
+            return weir_yaml_fail(doc, name, err,
+                                  "found a candidate '%.60s', expected one of %.200s: the jobs of "
+                                  "a mix share their candidates",
+                                  name->text.p, shared_path);
+        }
+    }
+    for (const weir_yaml_node *c = shared->first; c; c = c->next) {
+        const weir_yaml_node *name = weir_yaml_find(c, "name");
+        if (name && !has_name(own, name->text)) {
+            return weir_yaml_fail(doc, own, err,
+                                  "found no candidate '%.60s', which %.200s has: the jobs of a mix "
+                                  "share their candidates",
+                                  name->text.p, shared_path);
+        }
+    }
+    return WEIR_OK;
+}
+
+/* The tree of doc with the candidates of shared in place of its own. */
+static weir_code swap_candidates(const weir_yaml *doc, const weir_yaml *shared, weir_arena *arena,
+                                 const weir_yaml_node **tree, weir_err *err)
+{
+    const char *path = weir_yaml_name(shared);
+    const weir_yaml_node *root = weir_yaml_root(doc), *candidates;
+    const weir_yaml_node *own = weir_yaml_find(root, "candidates");
+    weir_code code = weir_yaml_need(shared, weir_yaml_root(shared), "candidates",
+                                    WEIR_YAML_SEQUENCE, &candidates, err);
+    if (code == WEIR_OK && own) {
+        code = check_names(doc, own, candidates, path, err);
+    }
+    if (code != WEIR_OK || root->kind != WEIR_YAML_MAPPING) {
+        *tree = root; /* no mapping: reading it will say so */
+        return code;
+    }
+    const char *origin = weir_arena_copy(arena, weir_str_from(path));
+    weir_yaml_node *copy = origin ? weir_settings_copy(candidates, origin, true, arena) : NULL;
+    weir_yaml_node *over = weir_arena_alloc(arena, 1, sizeof *over);
+    if (!copy || !over) {
+        return scenario_no_memory(err);
+    }
+    *over = *root;
+    over->first = copy;
+    over->count = 1;
+    *tree = weir_settings_overlay(over, root, arena);
+    return *tree ? WEIR_OK : scenario_no_memory(err);
+}
+
+static weir_code check_cluster(const weir_fabric_scenario *job, const weir_fabric_scenario *first,
+                               weir_err *err)
+{
+    const weir_cluster *a = &first->cluster, *b = &job->cluster;
+    if (a->nodes == b->nodes && a->devices == b->devices && a->nics == b->nics) {
+        return WEIR_OK;
+    }
+    return weir_fabric_reject(
+        job, b->place, err,
+        "found %u nodes of %u devices and %u nics, expected %u of %u and %u as "
+        "in %.200s: the jobs of a mix share their fabric",
+        b->nodes, b->devices, b->nics, a->nodes, a->devices, a->nics, first->file);
+}
+
+static weir_code read_on(const weir_yaml *doc, const weir_yaml *shared,
+                         const weir_setting *settings, uint32_t setting_count,
+                         weir_fabric_scenario *scenario, weir_err *err)
+{
+    weir_fabric_scenario made = {.arena = weir_arena_new()}, first = {0};
+    const weir_yaml_node *tree = NULL;
+    weir_code code =
+        made.arena ? swap_candidates(doc, shared, made.arena, &tree, err) : scenario_no_memory(err);
+    if (code == WEIR_OK) {
+        code = make(doc, tree, settings, setting_count, &made, err);
+    }
+    if (code == WEIR_OK) {
+        code = read_doc(shared, settings, setting_count, &first, err);
+    }
+    if (code == WEIR_OK) {
+        code = check_cluster(&made, &first, err);
+    }
+    weir_fabric_scenario_clear(&first);
+    if (code == WEIR_OK) {
+        *scenario = made;
+    } else {
+        weir_fabric_scenario_clear(&made);
+    }
+    return code;
+}
+
+weir_code weir_fabric_scenario_read_mixed(const char *path, const char *candidates_path,
+                                          const weir_setting *settings, uint32_t setting_count,
+                                          weir_fabric_scenario *scenario, weir_err *err)
+{
+    weir_yaml *doc = NULL, *shared = NULL;
+    weir_code code = weir_yaml_read(path, &doc, err);
+    if (code == WEIR_OK) {
+        code = weir_yaml_read(candidates_path, &shared, err);
+    }
+    if (code == WEIR_OK) {
+        code = read_on(doc, shared, settings, setting_count, scenario, err);
+    }
+    weir_yaml_free(doc);
+    weir_yaml_free(shared);
+    return code;
 }
 
 void weir_fabric_scenario_clear(weir_fabric_scenario *scenario)

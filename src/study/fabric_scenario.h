@@ -17,7 +17,7 @@
 #include "scenario/settings.h"
 
 typedef struct {           /* where a key was written, for errors that are found later */
-    uint32_t line, column; /* 0: it was not written (default), or came by --set */
+    uint32_t line, column; /* 0: not written here (a default, --set, another file) */
 } weir_place;
 
 typedef struct {
@@ -186,6 +186,11 @@ weir_code weir_fabric_scenario_read(const char *path, const weir_setting *settin
 weir_code weir_fabric_scenario_parse(const char *name, const char *bytes, size_t n,
                                      const weir_setting *settings, uint32_t setting_count,
                                      weir_fabric_scenario *scenario, weir_err *err);
+/* The scenario at path on the candidates of another one, for jobs that share a fabric. Where path
+ * has candidates of its own, their names must be the same; so must nodes, devices and NICs. */
+weir_code weir_fabric_scenario_read_mixed(const char *path, const char *candidates_path,
+                                          const weir_setting *settings, uint32_t setting_count,
+                                          weir_fabric_scenario *scenario, weir_err *err);
 void weir_fabric_scenario_clear(weir_fabric_scenario *scenario); /* a zeroed one is fine */
 
 const char *weir_candidate_kind_name(weir_candidate_kind kind);

@@ -210,8 +210,9 @@ static weir_code read_candidate(scenario_reader *r, const weir_yaml_node *writte
     if (code == WEIR_OK && !is_none(raw.twist)) {
         code = read_twist(r, raw.twist, raw.candidate.twist, err);
     }
-    if (code == WEIR_OK && kind == WEIR_CANDIDATE_TORUS) {
-        code = check_size(r, weir_yaml_find(node, "size"), &raw.candidate, err);
+    const weir_yaml_node *size = weir_yaml_find(node, "size");
+    if (code == WEIR_OK && size) {
+        code = check_size(r, size, &raw.candidate, err);
     }
     if (code == WEIR_OK && raw.cables) {
         code = read_cables(r, raw.cables, &raw.candidate, err);

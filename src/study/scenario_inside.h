@@ -7,7 +7,6 @@
 typedef struct {
     weir_key_source source;
     weir_fabric_scenario *scenario; /* what is being filled */
-    const char *folder;             /* where the scenario lies: "" or with a slash at its end */
 } scenario_reader;
 
 /* As the tables read them, before what members mean together is looked at. */
@@ -28,9 +27,10 @@ typedef struct {
     const weir_yaml_node *preset, *sw, *module, *copper, *twist, *cables, *ocs;
 } scenario_raw_candidate;
 
+/* Nowhere for what another input has (--set, a preset). */
 static inline weir_place scenario_place(const weir_yaml_node *node)
 {
-    return (weir_place){node->line, node->column};
+    return node->origin ? (weir_place){0} : (weir_place){node->line, node->column};
 }
 
 /* What --set or the document has for a section; NULL: nothing. Each fills its part of scenario;

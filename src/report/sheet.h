@@ -1,4 +1,4 @@
-/* sheet.h: one table as CSV, value by value (private to report/).
+/* sheet.h: one table as CSV, value by value.
  *
  * RFC 4180, but with lines that end in \n. Control bytes of names are escaped as in text reports; a
  * value with comma, quote or blank ends is quoted. What is not known is an empty field. */

@@ -61,6 +61,7 @@ weir_code weir_fold_new(const weir_net *net, const weir_traffic *traffic, weir_f
     code = WEIR_ERR_MEMORY;
     if (made && capacities) {
         made->bodies = traffic->bodies;
+        made->link_colours = traffic->link_colours;
         made->body_count = traffic->count;
         made->link_count = weir_net_count(net);
         code = fold_traffic(made, capacities, &good, err);

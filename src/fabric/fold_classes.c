@@ -161,11 +161,14 @@ static bool fold_load(weir_fold *fold, uint32_t class, load_check *check, uint32
 static bool check_links(weir_fold *fold, const double *capacities, double *class_capacities,
                         load_check *check)
 {
+    const uint64_t *colours = fold->link_colours;
     for (uint32_t l = 0; l < fold->link_count; l++) {
         uint32_t class = fold->link_class[l];
         if (check->sizes[class]++ == 0) {
             class_capacities[class] = capacities[l];
-        } else if (!is_same(class_capacities[class], capacities[l])) {
+            check->touched[class] = l; /* the first of its class; overwritten afterwards */
+        } else if (!is_same(class_capacities[class], capacities[l]) ||
+                   (colours && colours[check->touched[class]] != colours[l])) {
             return false;
         }
     }

@@ -87,7 +87,8 @@ static void begin_colours(refinement *r)
         r->body_colours[i] = mix(colour ^ bits_of(b->path.cap));
     }
     for (uint32_t l = 0; l < fold->link_count; l++) {
-        r->link_colours[l] = mix(bits_of(r->capacities[l]));
+        uint64_t own = fold->link_colours ? mix(fold->link_colours[l]) : 0;
+        r->link_colours[l] = mix(bits_of(r->capacities[l]) ^ own);
     }
 }
 

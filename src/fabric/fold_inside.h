@@ -8,6 +8,7 @@
 
 struct weir_fold {
     const weir_body *bodies;
+    const uint64_t *link_colours; /* NULL: all alike */
     uint32_t body_count, link_count;
     uint32_t *body_class, *link_class;
     uint32_t body_classes, link_classes;

@@ -51,7 +51,7 @@ static weir_fold_work fold_and_run(const weir_net *net, const traffic *t,
 {
     weir_err err = {0};
     weir_fold_work work;
-    const weir_traffic all = {t->bodies, t->count, NULL};
+    const weir_traffic all = {t->bodies, t->count, NULL, NULL};
     if (weir_fold_run(net, &all, changes, ends, &work, &err) != WEIR_OK) {
         fail_msg("%s", err.text);
     }
@@ -80,7 +80,7 @@ static void a_million_flows_fold_to_three_classes(void **state)
         }
     }
     weir_fold *fold;
-    const weir_traffic all = {t.bodies, t.count, NULL};
+    const weir_traffic all = {t.bodies, t.count, NULL, NULL};
     assert_int_equal(weir_fold_new(shape.net, &all, &fold, NULL), WEIR_OK);
     assert_non_null(fold);
     assert_int_equal(weir_fold_body_classes(fold), 3);
@@ -296,7 +296,7 @@ static void refuses_changes_that_cannot_be(void **state)
     assert_int_equal(weir_net_add(net, 1, 0, &link, NULL), WEIR_OK);
     weir_net_seal(net);
     const weir_body body = {.path = {.count = 1, .links = &link}, .size = 1};
-    const weir_traffic one = {&body, 1, NULL};
+    const weir_traffic one = {&body, 1, NULL, NULL};
     static const weir_link_change bad[] = {{1, 0, 1}, {0, -1, 1}, {0, INFINITY, 1}, {0, 0, -1}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         weir_fold_end end;
@@ -308,7 +308,7 @@ static void refuses_changes_that_cannot_be(void **state)
     const weir_body lost = {.path = {.count = 1, .links = &nowhere}, .size = 1};
     weir_fold *fold = NULL;
     weir_err err = {0};
-    assert_int_equal(weir_fold_new(net, &(weir_traffic){&lost, 1, NULL}, &fold, &err),
+    assert_int_equal(weir_fold_new(net, &(weir_traffic){&lost, 1, NULL, NULL}, &fold, &err),
                      WEIR_ERR_INPUT);
     assert_string_equal(err.text, "transfer 0 crosses link 3; the net has 1");
     assert_null(fold);

@@ -58,6 +58,7 @@ typedef struct {
     uint64_t device_memory_bytes; /* 0 = unknown */
     bool numbered;                /* no rank in file or name: numbered by order of files */
     bool cut;                     /* the file ended before its document did */
+    uint32_t multiplicity;        /* ranks alike that it stands for; 0 counts as 1 */
 } weir_rank;
 
 typedef struct {

@@ -97,9 +97,11 @@ static void row_add(const ledger_run *run, uint32_t id, sums *s, weir_collective
         if (!member_in_window(run, &m->members[k])) {
             continue;
         }
-        row->arrival_wait_ns += split->arrived_ns - run->spans.start_ns[m->members[k].span];
-        row->transfer_ns += split->unsplit_ns - split->arrived_ns;
-        row->unsplit_ns += ledger_end(run, m->members[k].span) - split->unsplit_ns;
+        int64_t times = run->devices[m->members[k].device].multiplicity;
+        row->arrival_wait_ns +=
+            (split->arrived_ns - run->spans.start_ns[m->members[k].span]) * times;
+        row->transfer_ns += (split->unsplit_ns - split->arrived_ns) * times;
+        row->unsplit_ns += (ledger_end(run, m->members[k].span) - split->unsplit_ns) * times;
     }
     if (i->complete && i->split && i->bytes && i->end_ns > i->last_arrival_ns) {
         s->measured_bytes += i->bytes;

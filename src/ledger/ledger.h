@@ -18,7 +18,10 @@ typedef struct {
     const weir_name_classes *names;
     const weir_span_classes *classes;
     const weir_host_names *host_names;
-    const weir_families *families;
+    const weir_families *families; /* NULL: no name has a family */
+    /* By instance: the tier of the link that set its pace, where that is known (simulation); NULL:
+     * told by the hosts of its members. */
+    const char *const *instance_tiers;
 } weir_ledger_input;
 
 typedef struct {

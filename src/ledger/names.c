@@ -104,6 +104,9 @@ const char *ledger_axis(const ledger_run *run, const weir_instance *instance)
 const char *ledger_tier(const ledger_run *run, const weir_instance *instance)
 {
     const weir_match *m = run->in->match;
+    if (run->in->instance_tiers) {
+        return run->in->instance_tiers[instance - m->instances];
+    }
     weir_name_id first = 0;
     for (uint32_t i = 0; i < instance->member_count; i++) {
         weir_device_id d = m->members[instance->first_member + i].device;

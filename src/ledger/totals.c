@@ -217,11 +217,12 @@ static void window_describe(ledger_run *run)
 {
     weir_result *r = run->result;
     int64_t begin = INT64_MAX, end = INT64_MIN, origin = weir_timeline_origin_ns(run->in->timeline);
-    uint32_t ranks = 0;
+    uint32_t ranks = 0, devices = 0;
     weir_rank_id last_rank = WEIR_NONE;
     for (uint32_t d = 0; d < run->device_count; d++) {
         weir_rank_id rank = run->devices[d].rank;
-        ranks += rank != last_rank;
+        ranks += rank != last_rank ? run->devices[d].multiplicity : 0;
+        devices += run->devices[d].multiplicity;
         last_rank = rank;
         if (run->device[d].step_count) {
             int64_t b = weir_match_to_aligned(run->in->match, rank, run->device[d].begin_ns);
@@ -232,7 +233,7 @@ static void window_describe(ledger_run *run)
     }
     r->window.begin_ns = begin <= end ? origin + begin : origin;
     r->window.end_ns = begin <= end ? origin + end : origin;
-    r->window.devices = run->device_count;
+    r->window.devices = devices;
     r->window.ranks = ranks;
     r->window.nodes = r->node_count;
     r->window.steps = run->has_markers ? run->step_total : 0;

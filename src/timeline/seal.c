@@ -238,11 +238,12 @@ static weir_code devices_build(weir_timeline *t, weir_err *err)
     for (uint32_t i = 0; i < t->lane_count && t->lanes[i].kind == WEIR_LANE_STREAM; i++) {
         weir_lane *lane = &t->lanes[i];
         bool same = i > 0 && lane[-1].rank == lane->rank && lane[-1].group == lane->group;
+        uint32_t times = t->ranks[lane->rank].multiplicity;
         if (!same) {
             t->devices[t->device_count++] = (weir_device){.rank = lane->rank,
                                                           .number = (int32_t)lane->group,
                                                           .first_lane = i,
-                                                          .multiplicity = 1};
+                                                          .multiplicity = times ? times : 1};
         }
         lane->device = t->device_count - 1;
         t->devices[lane->device].lane_count++;

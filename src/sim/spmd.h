@@ -27,8 +27,8 @@ typedef struct {
 typedef struct {
     const char *name, *axis;
     weir_comm_kind kind;
-    bool is_message; /* two members, a missing one is a bubble */
-    uint64_t bytes;  /* as nccl-tests counts */
+    bool is_message;                   /* two members, a missing one is a bubble */
+    uint64_t bytes;                    /* as nccl-tests counts */
     const weir_exchange_group *groups; /* no device is in two of them */
     uint32_t group_count;
     uint32_t circuits; /* position of the optical switches that it needs; 0: any */
@@ -99,6 +99,7 @@ typedef struct {
     uint32_t first_member, member_count; /* rows of member_spans */
     int64_t end_ns;
     int64_t last_arrival_ns;
+    bool is_complete; /* all members came; else the run ended before */
     /* Of spmd.net: it never ended, because this link is broken or because a member waits for a
      * meeting that it keeps from ending; its spans end with the run. WEIR_NONE: it ended. */
     weir_link_id stalled_by;
@@ -129,7 +130,7 @@ typedef struct {
     uint32_t device_classes, body_classes, link_classes;
     bool is_folded;
     double end_s;
-    int64_t end_ns; /* of the last span */
+    int64_t end_ns;    /* of the last span */
     weir_arena *arena; /* owns the tables */
 } weir_spmd_run;
 

@@ -1,0 +1,187 @@
+#include "sim/cast.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+void sim_cast_clear(sim_cast *cast)
+{
+    weir_fold_free(cast->fold);
+    weir_arena_free(cast->arena);
+    *cast = (sim_cast){0};
+}
+
+/* --- one of everything --- */
+
+static uint32_t bodies_of(const weir_plan *plan)
+{
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < plan->round_count; r++) {
+        count += plan->rounds[r].body_count ? plan->rounds[r].body_count : 1;
+    }
+    return count;
+}
+
+static bool make_room(sim_cast *cast)
+{
+    const weir_spmd *spmd = cast->spmd;
+    size_t meetings = 0, members = 0, rounds = 0, bodies = 0;
+    for (uint32_t e = 0; e < spmd->exchange_count; e++) {
+        const weir_exchange *exchange = &spmd->exchanges[e];
+        meetings += exchange->group_count;
+        for (uint32_t g = 0; g < exchange->group_count; g++) {
+            members += exchange->groups[g].count;
+            rounds += exchange->groups[g].plan->round_count;
+            bodies += bodies_of(exchange->groups[g].plan);
+        }
+    }
+    weir_arena *arena = cast->arena;
+    cast->devices = weir_arena_alloc(arena, spmd->devices + (size_t)1, sizeof *cast->devices);
+    cast->meetings = weir_arena_alloc(arena, meetings + 1, sizeof *cast->meetings);
+    cast->members = weir_arena_alloc(arena, members + 1, sizeof *cast->members);
+    cast->rounds = weir_arena_alloc(arena, rounds + 1, sizeof *cast->rounds);
+    cast->bodies = weir_arena_alloc(arena, bodies + 1, sizeof *cast->bodies);
+    return meetings < WEIR_NONE && members < WEIR_NONE && bodies < WEIR_NONE && cast->devices &&
+           cast->meetings && cast->members && cast->rounds && cast->bodies;
+}
+
+static void add_devices(sim_cast *cast)
+{
+    const weir_spmd *spmd = cast->spmd;
+    for (uint32_t d = 0; d < spmd->devices; d++) {
+        uint32_t program = spmd->program_of_device ? spmd->program_of_device[d] : 0;
+        cast->devices[d] = (cast_device){d, 1, program, 1};
+    }
+    for (uint32_t i = 0; i < spmd->slow_count; i++) {
+        cast->devices[spmd->slow[i].device].factor *= spmd->slow[i].factor;
+    }
+    cast->device_count = spmd->devices;
+}
+
+/* A round without bodies is one that moves nothing and ends after its latency. */
+static void add_rounds(sim_cast *cast, const weir_plan *plan, cast_meeting *meeting)
+{
+    meeting->first_round = cast->round_count;
+    meeting->round_count = plan->round_count;
+    for (uint32_t r = 0; r < plan->round_count; r++) {
+        const weir_round *round = &plan->rounds[r];
+        cast_round *row = &cast->rounds[cast->round_count++];
+        *row = (cast_round){cast->body_count, round->body_count ? round->body_count : 1};
+        for (uint32_t b = 0; b < row->body_count; b++) {
+            weir_body *body = &cast->bodies[cast->body_count++];
+            if (round->body_count) {
+                *body = plan->bodies[round->first_body + b];
+            }
+            body->latency_s += round->latency_s;
+        }
+        meeting->latency_s += round->latency_s;
+        meeting->alone_s += round->alone_s;
+    }
+}
+
+static bool add_members(sim_cast *cast, const weir_exchange_group *group, cast_meeting *meeting,
+                        weir_sort_pair *order)
+{
+    meeting->first_member = cast->member_count;
+    meeting->member_count = group->count;
+    for (uint32_t i = 0; i < group->count; i++) {
+        order[i] = (weir_sort_pair){group->members[i], i};
+    }
+    if (!weir_sort_pairs(order, group->count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        cast->members[cast->member_count++] = (uint32_t)order[i].key;
+    }
+    return true;
+}
+
+static bool add_meetings(sim_cast *cast)
+{
+    const weir_spmd *spmd = cast->spmd;
+    weir_sort_pair *order = weir_arena_alloc(cast->arena, spmd->devices + (size_t)1, sizeof *order);
+    bool ok = order != NULL;
+    for (uint32_t e = 0; ok && e < spmd->exchange_count; e++) {
+        const weir_exchange *exchange = &spmd->exchanges[e];
+        for (uint32_t g = 0; ok && g < exchange->group_count; g++) {
+            cast_meeting *meeting = &cast->meetings[cast->meeting_count++];
+            *meeting = (cast_meeting){.exchange = e, .group = g, .multiplicity = 1};
+            ok = add_members(cast, &exchange->groups[g], meeting, order);
+            add_rounds(cast, exchange->groups[g].plan, meeting);
+        }
+    }
+    return ok;
+}
+
+static bool add_changes(sim_cast *cast)
+{
+    const weir_link_changes *changes = cast->spmd->changes;
+    if (!changes || changes->count == 0) {
+        return true;
+    }
+    cast->changes = weir_arena_alloc(cast->arena, changes->count, sizeof *cast->changes);
+    if (!cast->changes) {
+        return false;
+    }
+    memcpy(cast->changes, changes->items, changes->count * sizeof *cast->changes);
+    cast->change_count = changes->count;
+    return true;
+}
+
+weir_code sim_cast_index(sim_cast *cast, weir_err *err)
+{
+    size_t count = (size_t)cast->spmd->exchange_count * cast->device_count;
+    cast->meeting_of = weir_arena_alloc(cast->arena, count + 1, sizeof *cast->meeting_of);
+    if (!cast->meeting_of) {
+        return SIM_NO_MEMORY(err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        cast->meeting_of[i] = WEIR_NONE;
+    }
+    for (uint32_t m = 0; m < cast->meeting_count; m++) {
+        const cast_meeting *meeting = &cast->meetings[m];
+        uint32_t *row = cast->meeting_of + (size_t)meeting->exchange * cast->device_count;
+        for (uint32_t i = 0; i < meeting->member_count; i++) {
+            uint32_t device = cast->members[meeting->first_member + i];
+            if (row[device] != WEIR_NONE) {
+                return weir_err_set(
+                    err, WEIR_ERR_INPUT, "%s: device %u is in two of its groups; it may be in one",
+                    cast->spmd->exchanges[meeting->exchange].name, cast->devices[device].device);
+            }
+            row[device] = m;
+        }
+    }
+    return WEIR_OK;
+}
+
+static weir_code cast_all(const weir_spmd *spmd, sim_cast *cast, weir_err *err)
+{
+    *cast = (sim_cast){.spmd = spmd, .net = spmd->net, .links = weir_net_count(spmd->net)};
+    cast->arena = weir_arena_new();
+    bool ok = cast->arena && make_room(cast);
+    if (ok) {
+        add_devices(cast);
+        ok = add_meetings(cast) && add_changes(cast);
+    }
+    return ok ? sim_cast_index(cast, err) : SIM_NO_MEMORY(err);
+}
+
+weir_code sim_cast_build(const weir_spmd *spmd, sim_cast *cast, weir_err *err)
+{
+    sim_cast all = {0}, folded = {0};
+    weir_code code = cast_all(spmd, &all, err);
+    if (code == WEIR_OK && !spmd->unfolded && !(spmd->jitter > 0)) {
+        code = sim_cast_fold(&all, &folded, err);
+    }
+    if (code != WEIR_OK) {
+        sim_cast_clear(&all);
+        return code;
+    }
+    if (folded.fold) {
+        sim_cast_clear(&all);
+        *cast = folded;
+    } else {
+        *cast = all;
+    }
+    return WEIR_OK;
+}

@@ -1,0 +1,123 @@
+#include "sim/spmd.h"
+
+#include "sim/engine.h"
+#include "sim/spmd_timeline.h"
+
+#include <math.h>
+
+static weir_code check_devices(const weir_spmd *spmd, weir_err *err)
+{
+    if (spmd->devices == 0 || spmd->program_count == 0) {
+        return weir_err_set(err, WEIR_ERR_INPUT, "a simulation of %u devices with %u programs",
+                            spmd->devices, spmd->program_count);
+    }
+    for (uint32_t d = 0; spmd->program_of_device && d < spmd->devices; d++) {
+        if (spmd->program_of_device[d] >= spmd->program_count) {
+            return weir_err_set(err, WEIR_ERR_INPUT, "device %u runs program %u; there are %u", d,
+                                spmd->program_of_device[d], spmd->program_count);
+        }
+    }
+    for (uint32_t i = 0; i < spmd->slow_count; i++) {
+        const weir_slow_device *slow = &spmd->slow[i];
+        if (slow->device >= spmd->devices || !(slow->factor > 0) || isinf(slow->factor)) {
+            return weir_err_set(err, WEIR_ERR_INPUT,
+                                "device %u of %u is slow by the factor %g; it must exist, and the "
+                                "factor be above 0",
+                                slow->device, spmd->devices, slow->factor);
+        }
+    }
+    return WEIR_OK;
+}
+
+static weir_code check_exchanges(const weir_spmd *spmd, weir_err *err)
+{
+    for (uint32_t e = 0; e < spmd->exchange_count; e++) {
+        const weir_exchange *exchange = &spmd->exchanges[e];
+        for (uint32_t g = 0; g < exchange->group_count; g++) {
+            const weir_exchange_group *group = &exchange->groups[g];
+            for (uint32_t i = 0; i < group->count; i++) {
+                if (group->members[i] >= spmd->devices) {
+                    return weir_err_set(err, WEIR_ERR_INPUT, "%s: device %u of %u does not exist",
+                                        exchange->name, group->members[i], spmd->devices);
+                }
+            }
+        }
+    }
+    return WEIR_OK;
+}
+
+static weir_code check_rest(const weir_spmd *spmd, weir_err *err)
+{
+    if (!(spmd->jitter >= 0) || isinf(spmd->jitter)) {
+        return weir_err_set(err, WEIR_ERR_INPUT, "a jitter of %g; expected 0 or more",
+                            spmd->jitter);
+    }
+    if (!(spmd->circuit_s >= 0) || isinf(spmd->circuit_s)) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "circuits that take %g s to set; expected 0 or more", spmd->circuit_s);
+    }
+    uint32_t links = weir_net_count(spmd->net);
+    for (uint32_t i = 0; spmd->changes && i < spmd->changes->count; i++) {
+        const weir_link_change *change = &spmd->changes->items[i];
+        if (change->link >= links || !(change->at_s >= 0) || isinf(change->at_s) ||
+            !(change->bytes_per_s >= 0)) {
+            return weir_err_set(err, WEIR_ERR_INPUT,
+                                "link %u of %u carries %g bytes/s from %g s on; it must exist, and "
+                                "neither be negative",
+                                change->link, links, change->bytes_per_s, change->at_s);
+        }
+    }
+    return WEIR_OK;
+}
+
+static weir_code publish(const sim_engine *engine, weir_spmd_run *run, weir_err *err)
+{
+    const sim_cast *cast = engine->cast;
+    run->arena = weir_arena_new();
+    if (!run->arena) {
+        return SIM_NO_MEMORY(err);
+    }
+    weir_code code = sim_timeline_build(engine, run, err);
+    if (code == WEIR_OK && engine->watch &&
+        !sim_watch_publish(engine->watch, cast, run->arena, &run->links, &run->link_count)) {
+        code = SIM_NO_MEMORY(err);
+    }
+    run->device_classes = cast->device_count;
+    run->body_classes = cast->body_count;
+    run->link_classes = cast->links;
+    run->is_folded = cast->fold != NULL;
+    run->end_ns = engine->end_ns;
+    run->end_s = (double)engine->end_ns * 1e-9;
+    return code;
+}
+
+weir_code weir_spmd_play(const weir_spmd *spmd, weir_spmd_run *run, weir_err *err)
+{
+    weir_code code = check_devices(spmd, err);
+    code = code == WEIR_OK ? check_exchanges(spmd, err) : code;
+    code = code == WEIR_OK ? check_rest(spmd, err) : code;
+    sim_cast cast = {0};
+    code = code == WEIR_OK ? sim_cast_build(spmd, &cast, err) : code;
+    if (code != WEIR_OK) {
+        return code;
+    }
+    sim_engine engine = {0};
+    weir_spmd_run made = {0};
+    code = sim_engine_play(&engine, spmd, &cast, err);
+    code = code == WEIR_OK ? publish(&engine, &made, err) : code;
+    sim_engine_clear(&engine);
+    sim_cast_clear(&cast);
+    if (code == WEIR_OK) {
+        *run = made;
+    } else {
+        weir_spmd_run_clear(&made);
+    }
+    return code;
+}
+
+void weir_spmd_run_clear(weir_spmd_run *run)
+{
+    weir_timeline_free(run->timeline);
+    weir_arena_free(run->arena);
+    *run = (weir_spmd_run){0};
+}

@@ -1,0 +1,459 @@
+#include "sim/spmd_timeline.h"
+
+#include "base/sort.h"
+#include "base/text.h"
+#include "timeline/comm_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const sim_engine *engine;
+    weir_spmd_run *run;
+    weir_timeline *t;
+    weir_lane_id *lanes;    /* by row of engine.lanes, as added */
+    uint32_t *group_of;     /* by row of cast.meetings; WEIR_NONE: not yet added */
+    int64_t *next_seq;      /* by group */
+    uint32_t *detail;       /* by meeting: its comm */
+    uint32_t *span_of;      /* by record */
+    uint32_t *lane_of_item; /* by record: row of engine.lanes */
+    weir_name_id *op_names; /* by op of all programs, in order */
+    uint64_t *first_name;   /* by program */
+} writer;
+
+/* --- ranks and lanes --- */
+
+/* Ids of nodes are consecutive in the scenario; devices are numbered within theirs. */
+static uint32_t device_in_node(const weir_spmd *spmd, uint32_t device)
+{
+    uint32_t node = spmd->node_of_device[device], first = device;
+    while (first > 0 && spmd->node_of_device[first - 1] == node) {
+        first--;
+    }
+    return device - first;
+}
+
+static weir_code add_rank(writer *w, const cast_device *device, weir_rank_id *rank, weir_err *err)
+{
+    const weir_spmd *spmd = w->engine->spmd;
+    weir_text text = {0};
+    weir_text_printf(&text, "node %u",
+                     spmd->node_of_device ? spmd->node_of_device[device->device] : 0);
+    weir_rank row = {.number = (int32_t)device->device,
+                     .world_size = spmd->devices,
+                     .multiplicity = device->multiplicity};
+    weir_code code =
+        weir_timeline_intern(w->t, (weir_str){text.p, (uint32_t)text.n}, &row.node, err);
+    weir_text_clear(&text);
+    return code == WEIR_OK ? weir_timeline_add_rank(w->t, &row, rank, err) : code;
+}
+
+static weir_code add_lanes(writer *w, weir_err *err)
+{
+    const sim_engine *engine = w->engine;
+    weir_code code = WEIR_OK;
+    for (uint32_t d = 0; d < engine->cast->device_count && code == WEIR_OK; d++) {
+        const cast_device *device = &engine->cast->devices[d];
+        const sim_script *script = &engine->scripts[device->program];
+        weir_rank_id rank;
+        code = add_rank(w, device, &rank, err);
+        uint32_t number =
+            engine->spmd->node_of_device ? device_in_node(engine->spmd, device->device) : 0;
+        for (uint32_t l = 0; l < script->lane_count && code == WEIR_OK; l++) {
+            code =
+                weir_timeline_add_lane(w->t, WEIR_LANE_STREAM, rank, number, script->lane_number[l],
+                                       &w->lanes[engine->devices[d].first_lane + l], err);
+        }
+    }
+    return code;
+}
+
+/* --- step markers --- */
+
+static weir_code add_marker(writer *w, weir_rank_id rank, uint32_t step, int64_t begin_ns,
+                            int64_t end_ns, weir_err *err)
+{
+    weir_text text = {0};
+    weir_text_printf(&text, "ProfilerStep#%u", step);
+    weir_new_span span = {.start_ns = begin_ns,
+                          .dur_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
+                          .detail = WEIR_NONE,
+                          .kind = WEIR_SPAN_ANNOTATION};
+    weir_code code =
+        weir_timeline_intern(w->t, (weir_str){text.p, (uint32_t)text.n}, &span.name, err);
+    weir_text_clear(&text);
+    if (code == WEIR_OK) {
+        code = weir_timeline_add_lane(w->t, WEIR_LANE_THREAD, rank, rank, 0, &span.lane, err);
+    }
+    return code == WEIR_OK ? weir_timeline_add_span(w->t, &span, err) : code;
+}
+
+/* A step begins with the first of its ops on this device, the first with the run; it ends where the
+ * next begins, the last with the run. */
+static weir_code add_markers(writer *w, const int64_t *begins, uint32_t steps, uint32_t first_step,
+                             weir_err *err)
+{
+    weir_code code = WEIR_OK;
+    uint32_t devices = w->engine->cast->device_count;
+    for (uint32_t d = 0; d < devices && code == WEIR_OK; d++) {
+        const int64_t *own = begins + (size_t)d * steps;
+        int64_t from_ns = 0;
+        for (uint32_t s = 0; s < steps && code == WEIR_OK; s++) {
+            int64_t until_ns = w->engine->end_ns;
+            for (uint32_t k = s + 1; k < steps; k++) {
+                if (own[k] >= 0) {
+                    until_ns = own[k];
+                    break;
+                }
+            }
+            until_ns = until_ns > from_ns ? until_ns : from_ns;
+            code = add_marker(w, d, first_step + s, from_ns, until_ns, err);
+            from_ns = until_ns;
+        }
+    }
+    return code;
+}
+
+static weir_code mark_steps(writer *w, weir_err *err)
+{
+    const sim_engine *engine = w->engine;
+    uint32_t low = UINT32_MAX, high = 0, devices = engine->cast->device_count;
+    for (uint32_t p = 0; p < engine->spmd->program_count; p++) {
+        for (uint32_t k = 0; k < engine->spmd->programs[p].count; k++) {
+            uint32_t step = engine->spmd->programs[p].ops[k].step;
+            low = step < low ? step : low;
+            high = step > high ? step : high;
+        }
+    }
+    if (low > high || (uint64_t)(high - low + 1) * devices > UINT32_MAX) {
+        return WEIR_OK;
+    }
+    uint32_t steps = high - low + 1;
+    int64_t *begins = malloc((size_t)steps * devices * sizeof *begins);
+    if (!begins) {
+        return SIM_NO_MEMORY(err);
+    }
+    for (size_t i = 0; i < (size_t)steps * devices; i++) {
+        begins[i] = -1;
+    }
+    for (uint32_t i = 0; i < engine->record_count; i++) {
+        const sim_record *r = &engine->records[i];
+        const sim_script *script = &engine->scripts[engine->cast->devices[r->device].program];
+        int64_t *begin =
+            &begins[(size_t)r->device * steps + (script->program->ops[r->op].step - low)];
+        *begin = *begin < 0 || r->start_ns < *begin ? r->start_ns : *begin;
+    }
+    weir_code code = add_markers(w, begins, steps, low, err);
+    free(begins);
+    return code;
+}
+
+/* --- communication --- */
+
+static weir_code add_group(writer *w, uint32_t row, weir_err *err)
+{
+    const cast_meeting *meeting = &w->engine->cast->meetings[row];
+    const weir_exchange *exchange = &w->engine->spmd->exchanges[meeting->exchange];
+    const weir_exchange_group *members = &exchange->groups[meeting->group];
+    weir_sort_pair *order = malloc(((size_t)members->count + 1) * sizeof *order);
+    int32_t *ranks = malloc(((size_t)members->count + 1) * sizeof *ranks);
+    for (uint32_t i = 0; order && i < members->count; i++) {
+        order[i] = (weir_sort_pair){members->members[i], i};
+    }
+    weir_code code = WEIR_OK;
+    if (!order || !ranks || !weir_sort_pairs(order, members->count)) {
+        code = SIM_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; code == WEIR_OK && i < members->count; i++) {
+        ranks[i] = (int32_t)order[i].key;
+    }
+    weir_group group = {.size = members->count, .rank_count = members->count, .ranks = ranks};
+    if (code == WEIR_OK) {
+        weir_str axis = weir_str_from(exchange->axis ? exchange->axis : "");
+        code = weir_timeline_intern(w->t, axis, &group.name, err);
+        group.description = group.name;
+    }
+    if (code == WEIR_OK) {
+        code = weir_timeline_add_group(w->t, &group, &w->group_of[row], err);
+    }
+    free(order);
+    free(ranks);
+    return code;
+}
+
+static weir_code add_comm(writer *w, uint32_t id, weir_err *err)
+{
+    const sim_meeting *meeting = &w->engine->meetings[id];
+    const cast_meeting *row = &w->engine->cast->meetings[meeting->row];
+    const weir_exchange *exchange = &w->engine->spmd->exchanges[row->exchange];
+    weir_code code = WEIR_OK;
+    if (w->group_of[meeting->row] == WEIR_NONE) {
+        code = add_group(w, meeting->row, err);
+    }
+    if (code != WEIR_OK) {
+        return code;
+    }
+    const weir_exchange_group *group = &exchange->groups[row->group];
+    bool is_pair = exchange->is_message && group->count == 2;
+    weir_comm comm = {.kind = exchange->kind,
+                      .group = w->group_of[meeting->row],
+                      .seq = w->next_seq[w->group_of[meeting->row]]++,
+                      .in_elements = exchange->bytes,
+                      .out_elements = exchange->bytes,
+                      .element_bytes = 1,
+                      .src_rank = is_pair ? (int32_t)group->members[0] : -1,
+                      .dst_rank = is_pair ? (int32_t)group->members[1] : -1};
+    return weir_timeline_add_comm(w->t, &comm, &w->detail[id], err);
+}
+
+/* --- spans --- */
+
+static weir_code intern_names(writer *w, weir_err *err)
+{
+    const weir_spmd *spmd = w->engine->spmd;
+    uint64_t ops = 0;
+    for (uint32_t p = 0; p < spmd->program_count; p++) {
+        w->first_name[p] = ops;
+        ops += spmd->programs[p].count;
+    }
+    w->op_names = malloc((ops + 1) * sizeof *w->op_names);
+    weir_code code = w->op_names ? WEIR_OK : SIM_NO_MEMORY(err);
+    for (uint32_t p = 0; p < spmd->program_count; p++) {
+        for (uint32_t k = 0; k < spmd->programs[p].count && code == WEIR_OK; k++) {
+            const char *name = spmd->programs[p].ops[k].name;
+            code = weir_timeline_intern(w->t, weir_str_from(name ? name : ""),
+                                        &w->op_names[w->first_name[p] + k], err);
+        }
+    }
+    return code;
+}
+
+static weir_code add_spans(writer *w, weir_err *err)
+{
+    const sim_engine *engine = w->engine;
+    weir_code code = WEIR_OK;
+    for (uint32_t i = 0; i < engine->record_count && code == WEIR_OK; i++) {
+        const sim_record *r = &engine->records[i];
+        uint32_t program = engine->cast->devices[r->device].program;
+        uint32_t lane =
+            engine->devices[r->device].first_lane + engine->scripts[program].lane_of[r->op];
+        w->lane_of_item[i] = lane;
+        const weir_new_span span = {.start_ns = r->start_ns,
+                                    .dur_ns = r->dur_ns,
+                                    .lane = w->lanes[lane],
+                                    .name = w->op_names[w->first_name[program] + r->op],
+                                    .detail =
+                                        r->meeting == WEIR_NONE ? WEIR_NONE : w->detail[r->meeting],
+                                    .kind = WEIR_SPAN_KERNEL};
+        code = weir_timeline_add_span(w->t, &span, err);
+    }
+    return code;
+}
+
+/* Sealing orders the spans of a lane by start, longer first: of a run of records that begin
+ * together only the last one takes time, and comes first. Streams stand in the order of ranks, then
+ * of their numbers: as they were added. */
+static void find_spans(writer *w, const uint32_t *order)
+{
+    const sim_engine *engine = w->engine;
+    uint32_t n = engine->record_count;
+    for (uint32_t i = 0; i < n; i++) {
+        w->span_of[order[i]] = i;
+    }
+    for (uint32_t a = 0; a < n;) {
+        uint32_t b = a + 1;
+        while (b < n && w->lane_of_item[order[b]] == w->lane_of_item[order[a]] &&
+               engine->records[order[b]].start_ns == engine->records[order[a]].start_ns) {
+            b++;
+        }
+        if (b > a + 1 && engine->records[order[b - 1]].dur_ns > 0) {
+            for (uint32_t i = a; i + 1 < b; i++) {
+                w->span_of[order[i]]++;
+            }
+            w->span_of[order[b - 1]] = a;
+        }
+        a = b;
+    }
+}
+
+static weir_code order_spans(writer *w, weir_err *err)
+{
+    uint32_t n = w->engine->record_count;
+    weir_sort_pair *pairs = malloc(((size_t)n + 1) * sizeof *pairs);
+    uint32_t *order = malloc(((size_t)n + 1) * sizeof *order);
+    bool ok = pairs && order;
+    for (uint32_t i = 0; ok && i < n; i++) {
+        pairs[i] = (weir_sort_pair){w->lane_of_item[i], i};
+    }
+    ok = ok && weir_sort_pairs(pairs, n);
+    for (uint32_t i = 0; ok && i < n; i++) {
+        order[i] = (uint32_t)pairs[i].value;
+    }
+    if (ok) {
+        find_spans(w, order);
+    }
+    free(pairs);
+    free(order);
+    return ok ? WEIR_OK : SIM_NO_MEMORY(err);
+}
+
+/* --- tables beside the spans --- */
+
+static int64_t most(int64_t ns, int64_t room)
+{
+    return ns < room ? ns : room;
+}
+
+/* Parts that add up to the whole: what rounding leaves over is bandwidth, not contention. */
+static weir_span_parts parts_of(const sim_engine *engine, uint32_t id)
+{
+    const sim_meeting *meeting = &engine->meetings[id];
+    const cast_meeting *row = &engine->cast->meetings[meeting->row];
+    weir_span_parts parts = {.meeting = id, .arrived_ns = meeting->arrived_ns};
+    int64_t rest = meeting->end_ns - meeting->arrived_ns;
+    parts.circuit_ns = most(meeting->begin_ns - meeting->arrived_ns, rest);
+    rest -= parts.circuit_ns;
+    parts.latency_ns = most(weir_ns_from_s(row->latency_s), rest);
+    rest -= parts.latency_ns;
+    int64_t alone_ns = weir_ns_from_s(row->alone_s);
+    parts.bandwidth_ns = rest <= alone_ns + 1 && row->alone_s > 0 ? rest : most(alone_ns, rest);
+    parts.contention_ns = rest - parts.bandwidth_ns;
+    return parts;
+}
+
+static weir_cause cause_of(const sim_engine *engine, const sim_record *r)
+{
+    if (r->meeting == WEIR_NONE) {
+        uint32_t program = engine->cast->devices[r->device].program;
+        return engine->scripts[program].program->ops[r->op].cause;
+    }
+    const sim_meeting *meeting = &engine->meetings[r->meeting];
+    const weir_exchange *exchange =
+        &engine->spmd->exchanges[engine->cast->meetings[meeting->row].exchange];
+    if (meeting->stalled_by != WEIR_NONE) {
+        return WEIR_CAUSE_DEPENDENCY_FAILURE;
+    }
+    bool is_message = exchange->is_message || exchange->kind == WEIR_COMM_SEND_RECV;
+    return is_message ? WEIR_CAUSE_COMMUNICATION_P2P : weir_comm_cause(exchange->kind);
+}
+
+static weir_code fill_spans(writer *w, weir_err *err)
+{
+    const sim_engine *engine = w->engine;
+    weir_spmd_run *run = w->run;
+    size_t n = (size_t)engine->record_count + 1;
+    run->cause = weir_arena_alloc(run->arena, n, sizeof *run->cause);
+    run->parts = weir_arena_alloc(run->arena, n, sizeof *run->parts);
+    run->bound_by = weir_arena_alloc(run->arena, n, sizeof *run->bound_by);
+    if (!run->cause || !run->parts || !run->bound_by) {
+        return SIM_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; i < engine->record_count; i++) {
+        const sim_record *r = &engine->records[i];
+        weir_span_id span = w->span_of[i];
+        run->cause[span] = (uint8_t)cause_of(engine, r);
+        run->bound_by[span] = r->bound_by == WEIR_NONE ? WEIR_NONE : w->span_of[r->bound_by];
+        if (r->meeting == WEIR_NONE) {
+            run->parts[span] = (weir_span_parts){.meeting = WEIR_NONE};
+        } else {
+            run->parts[span] = parts_of(engine, r->meeting);
+        }
+    }
+    return WEIR_OK;
+}
+
+static weir_code fill_meetings(writer *w, weir_err *err)
+{
+    const sim_engine *engine = w->engine;
+    weir_spmd_run *run = w->run;
+    run->meetings =
+        weir_arena_alloc(run->arena, (size_t)engine->meeting_count + 1, sizeof *run->meetings);
+    run->member_spans =
+        weir_arena_alloc(run->arena, (size_t)engine->arrival_count + 1, sizeof *run->member_spans);
+    if (!run->meetings || !run->member_spans) {
+        return SIM_NO_MEMORY(err);
+    }
+    uint32_t rows = 0;
+    for (uint32_t id = 0; id < engine->meeting_count; id++) {
+        const sim_meeting *meeting = &engine->meetings[id];
+        const cast_meeting *row = &engine->cast->meetings[meeting->row];
+        weir_meeting *out = &run->meetings[id];
+        *out = (weir_meeting){
+            .exchange = row->exchange,
+            .first_member = rows,
+            .end_ns = meeting->end_ns,
+            .last_arrival_ns = meeting->arrived_ns,
+            .is_complete = meeting->arrived == row->member_count,
+            .stalled_by = meeting->stalled_by,
+            .group = row->group,
+            .multiplicity = row->multiplicity,
+            .tier = engine->spmd->exchanges[row->exchange].groups[row->group].plan->pace_tier};
+        for (uint32_t i = 0; i < row->member_count; i++) {
+            uint32_t record = engine->arrivals[meeting->first_member + i].record;
+            if (record != WEIR_NONE) {
+                run->member_spans[rows++] = w->span_of[record];
+            }
+        }
+        out->member_count = rows - out->first_member;
+    }
+    run->meeting_count = engine->meeting_count;
+    return WEIR_OK;
+}
+
+/* --- all of it --- */
+
+static bool make_room(writer *w)
+{
+    const sim_engine *engine = w->engine;
+    size_t lanes = 1, groups = (size_t)engine->cast->meeting_count + 1;
+    for (uint32_t d = 0; d < engine->cast->device_count; d++) {
+        lanes += engine->scripts[engine->cast->devices[d].program].lane_count;
+    }
+    w->lanes = malloc(lanes * sizeof *w->lanes);
+    w->group_of = malloc(groups * sizeof *w->group_of);
+    w->next_seq = calloc(groups, sizeof *w->next_seq);
+    w->detail = malloc(((size_t)engine->meeting_count + 1) * sizeof *w->detail);
+    w->span_of = malloc(((size_t)engine->record_count + 1) * sizeof *w->span_of);
+    w->lane_of_item = malloc(((size_t)engine->record_count + 1) * sizeof *w->lane_of_item);
+    w->first_name = malloc(((size_t)engine->spmd->program_count + 1) * sizeof *w->first_name);
+    for (size_t i = 0; w->group_of && i < groups; i++) {
+        w->group_of[i] = WEIR_NONE;
+    }
+    return w->lanes && w->group_of && w->next_seq && w->detail && w->span_of && w->lane_of_item &&
+           w->first_name;
+}
+
+static weir_code write_all(writer *w, weir_err *err)
+{
+    weir_code code = make_room(w) ? WEIR_OK : SIM_NO_MEMORY(err);
+    code = code == WEIR_OK ? add_lanes(w, err) : code;
+    code = code == WEIR_OK ? mark_steps(w, err) : code;
+    code = code == WEIR_OK ? intern_names(w, err) : code;
+    for (uint32_t id = 0; code == WEIR_OK && id < w->engine->meeting_count; id++) {
+        code = add_comm(w, id, err);
+    }
+    code = code == WEIR_OK ? add_spans(w, err) : code;
+    code = code == WEIR_OK ? order_spans(w, err) : code;
+    code = code == WEIR_OK ? weir_timeline_seal(w->t, err) : code;
+    code = code == WEIR_OK ? fill_spans(w, err) : code;
+    return code == WEIR_OK ? fill_meetings(w, err) : code;
+}
+
+weir_code sim_timeline_build(const sim_engine *engine, weir_spmd_run *run, weir_err *err)
+{
+    run->timeline = weir_timeline_new(engine->budget);
+    if (!run->timeline) {
+        return SIM_NO_MEMORY(err);
+    }
+    writer w = {.engine = engine, .run = run, .t = run->timeline};
+    weir_code code = write_all(&w, err);
+    free(w.lanes);
+    free(w.group_of);
+    free(w.next_seq);
+    free(w.detail);
+    free(w.span_of);
+    free(w.lane_of_item);
+    free(w.op_names);
+    free(w.first_name);
+    return code;
+}

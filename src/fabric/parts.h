@@ -52,16 +52,19 @@ typedef struct { /* presets/optics */
     double latency_s; /* of one end: signal processor */
     double budget_db; /* what may be lost between two of them (channel insertion loss) */
     double reach_m;
+    uint32_t fibres; /* of one direction: 1 where wavelengths share it, 4 of DR4; 0: not known */
 } weir_module_part;
 
 typedef struct { /* presets/ocs */
     const char *id, *name;
     const char *technology; /* "mems", "piezo", "patch-panel", ... */
-    uint32_t ports;         /* 0: not known (research prototypes without a published size) */
-    bool circulators;       /* both directions on one fibre: a port takes a whole cable */
-    double switch_s;        /* until the light arrives; a bulk change where they differ */
-    double linkup_s;        /* from then until the link carries packets again */
-    double loss_db;         /* of one pass, typical */
+    /* Fibres that it takes, as weir_circuit_switch counts: an N x N switch takes 2 N, and a cable
+     * two of them, or one with circulators. 0: not known (prototypes without a published size). */
+    uint32_t ports;
+    bool circulators; /* both directions on one fibre */
+    double switch_s;  /* until the light arrives; a bulk change where they differ */
+    double linkup_s;  /* from then until the link carries packets again */
+    double loss_db;   /* of one pass, typical */
     double loss_max_db;
     double watts;
 } weir_ocs_part;

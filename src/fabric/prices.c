@@ -183,7 +183,8 @@ weir_unit_price weir_price_of_switch(const weir_parts *parts, const weir_switch_
     if (price) {
         return (weir_unit_price){price, 1};
     }
-    return (weir_unit_price){price_by_rate(parts, "switch_port", part->bytes_per_s), part->ports};
+    price = part->ports ? price_by_rate(parts, "switch_port", part->bytes_per_s) : NULL;
+    return (weir_unit_price){price, part->ports};
 }
 
 weir_unit_price weir_price_of_nic(const weir_parts *parts, const weir_nic_part *part)
@@ -214,7 +215,8 @@ weir_unit_price weir_price_of_ocs(const weir_parts *parts, const weir_ocs_part *
         price = weir_parts_price(parts, WEIR_STR("patch_panel_port"));
     }
     price = price ? price : weir_parts_price(parts, WEIR_STR("ocs_port"));
-    return (weir_unit_price){price, part->ports};
+    uint32_t link_ends = part->circulators ? part->ports : part->ports / 2;
+    return (weir_unit_price){link_ends ? price : NULL, link_ends};
 }
 
 weir_unit_price weir_price_of_fibre(const weir_parts *parts)

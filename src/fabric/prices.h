@@ -3,7 +3,8 @@
  * A part is priced by its own id; where nobody quotes it, by a generic price of its kind and rate:
  *   switch  ID, then switch_port:400g x its ports      NIC  ID, then nic:400g
  *   module  ID, then module:400g (pluggable ones that are no cables only)
- *   optical switch  ID (of the box), then ocs_port:ID, patch_panel_port (robots), ocs_port x ports
+ *   optical switch  ID (of the box), then ocs_port:ID, patch_panel_port (robots), ocs_port, each x
+ *          the link ends that it takes (two fibres without circulators)
  * Each price is quoted as low, typical and high; a quote without low or high has the typical one.
  *
  * Not here: reading presets (parts.h), counts (bill.h). */

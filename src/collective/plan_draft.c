@@ -3,7 +3,6 @@
 
 #include "base/grow.h"
 #include "base/sort.h"
-#include "fabric/ecmp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,175 +13,14 @@ static weir_code no_memory(planner *p)
     return weir_err_set(p->err, WEIR_ERR_MEMORY, "no memory to plan a collective of %u", p->count);
 }
 
-/* --- loading --- */
-
-static weir_code draft_begin(planner *p, plan_draft *draft)
-{
-    if (!draft->bytes) {
-        draft->bytes = calloc((size_t)weir_net_count(p->net) + 1, sizeof *draft->bytes);
-    }
-    return draft->bytes ? WEIR_OK : no_memory(p);
-}
-
-weir_code plan_load_link(planner *p, plan_draft *draft, weir_link_id link, double bytes)
-{
-    weir_code code = draft_begin(p, draft);
-    if (code != WEIR_OK || !(bytes > 0)) {
-        return code;
-    }
-    if (draft->bytes[link] == 0) {
-        if (!weir_grow(&draft->touched, draft->count, &draft->room, sizeof *draft->touched)) {
-            return no_memory(p);
-        }
-        draft->touched[draft->count++] = link;
-    }
-    draft->bytes[link] += bytes;
-    return WEIR_OK;
-}
-
-static weir_code load_route(planner *p, plan_draft *draft, const weir_route *route, double bytes)
-{
-    weir_code code = draft_begin(p, draft);
-    for (uint32_t i = 0; i < route->path.count && code == WEIR_OK; i++) {
-        weir_link_id link = route->path.links[i];
-        double share = route->path.bytes_per_unit ? route->path.bytes_per_unit[i] : 1;
-        if (draft->bytes[link] != 0) {
-            draft->bytes[link] += share * bytes;
-        } else {
-            code = plan_load_link(p, draft, link, share * bytes);
-        }
-    }
-    return code;
-}
-
-static weir_code find_route(planner *p, const uint32_t pair[2], weir_route *route, weir_err *err)
-{
-    uint64_t flow = ecmp_mix(p->job->flow) ^ ((uint64_t)pair[0] << 32 | pair[1]);
-    return weir_layout_find(p->layout, p->job->road, pair[0], pair[1], flow, route, err);
-}
-
-weir_code plan_load(planner *p, plan_draft *draft, const uint32_t pair[2], double bytes)
-{
-    if (pair[0] == pair[1] || !(bytes > 0)) {
-        return WEIR_OK;
-    }
-    weir_route route;
-    weir_code code = find_route(p, pair, &route, p->err);
-    return code == WEIR_OK ? load_route(p, draft, &route, bytes) : code;
-}
-
-/* The device of `like`'s node that stands where `device` does in its own; device itself: none. */
-static uint32_t counterpart(const planner *p, uint32_t device, uint32_t like)
-{
-    uint32_t at[2] = {0, 0}, node[2] = {0, 0};
-    for (uint32_t k = 0; k < p->nodes; k++) {
-        for (uint32_t i = 0; i < plan_members_of(p, k); i++) {
-            uint32_t found = plan_member(p, k, i);
-            for (uint32_t which = 0; which < 2; which++) {
-                if (found == (which ? like : device)) {
-                    at[which] = i;
-                    node[which] = k;
-                }
-            }
-        }
-    }
-    return at[0] < plan_members_of(p, node[1]) ? plan_member(p, node[1], at[0]) : device;
-}
-
-weir_code plan_load_rail(planner *p, plan_draft *draft, const uint32_t pair[2], double bytes)
-{
-    weir_err err = {0};
-    weir_route route;
-    if (pair[0] == pair[1] || !(bytes > 0)) {
-        return WEIR_OK;
-    }
-    weir_code code = find_route(p, pair, &route, &err);
-    if (code == WEIR_OK) {
-        return load_route(p, draft, &route, bytes);
-    }
-    uint32_t through = code == WEIR_ERR_INPUT ? counterpart(p, pair[0], pair[1]) : pair[0];
-    if (through == pair[0] || through == pair[1]) {
-        return weir_err_set(p->err, code, "%s", err.text);
-    }
-    const uint32_t legs[2][2] = {{pair[0], through}, {through, pair[1]}};
-    code = plan_load(p, draft, legs[0], bytes);
-    return code == WEIR_OK ? plan_load(p, draft, legs[1], bytes) : code;
-}
-
-/* 1 + tier x 2 + whether the network's efficiency holds there (PCIe of a NIC included). */
-static uint8_t link_traits(planner *p, weir_link_id link)
-{
-    if (!p->known[link]) {
-        const weir_topology *t = weir_layout_topology(p->layout, p->job->road);
-        weir_link ends =
-            weir_topology_link(t, link - weir_layout_first_link(p->layout, p->job->road));
-        uint32_t number;
-        bool is_network = ends.tier != WEIR_TIER_IN_NODE ||
-                          weir_topology_vertex(t, ends.from, &number) == WEIR_VERTEX_NIC ||
-                          weir_topology_vertex(t, ends.to, &number) == WEIR_VERTEX_NIC;
-        p->known[link] = (uint8_t)(1 + 2 * ends.tier + is_network);
-    }
-    return p->known[link];
-}
-
-static weir_tier tier_of(planner *p, weir_link_id link)
-{
-    return (weir_tier)((link_traits(p, link) - 1) / 2);
-}
-
-weir_code plan_load_class(planner *p, const uint32_t pair[2], double bytes)
-{
-    weir_route route;
-    weir_code code = find_route(p, pair, &route, p->err);
-    if (code != WEIR_OK) {
-        return code;
-    }
-    uint32_t tiers = 0;
-    for (uint32_t i = 0; i < route.path.count; i++) {
-        tiers |= 1u << tier_of(p, route.path.links[i]);
-    }
-    return load_route(p, &p->drafts[tiers], &route, bytes);
-}
-
-weir_code plan_load_nodes(planner *p, plan_draft *draft, double bytes)
-{
-    weir_code code = WEIR_OK;
-    for (uint32_t k = 0; k < p->nodes; k++) {
-        uint32_t c = plan_members_of(p, k);
-        for (uint32_t i = 0; i < c && c > 1 && code == WEIR_OK; i++) {
-            /* Steps ahead to the first and last one that gets a part, and how far apart. */
-            uint32_t last = p->wiring == PLAN_WIRING_SWITCHED ? 1 : c - 1;
-            uint32_t by = p->wiring == PLAN_WIRING_RING && c > 2 ? c - 2 : 1;
-            double part = bytes / (p->wiring == PLAN_WIRING_MESHED ? c - 1 : last > 1 ? 2 : 1);
-            for (uint32_t s = 1; s <= last && code == WEIR_OK; s += by) {
-                const uint32_t pair[2] = {plan_member(p, k, i), plan_member(p, k, i + s)};
-                code = plan_load(p, draft, pair, part);
-            }
-        }
-    }
-    return code;
-}
-
-weir_code plan_load_rails(planner *p, plan_draft *draft, double bytes)
-{
-    weir_code code = WEIR_OK;
-    for (uint32_t r = 0; r < p->least && p->nodes > 1; r++) {
-        for (uint32_t k = 0; k < p->nodes && code == WEIR_OK; k++) {
-            const uint32_t pair[2] = {plan_member(p, k, r), plan_member(p, (k + 1) % p->nodes, r)};
-            code = plan_load_rail(p, draft, pair, bytes);
-        }
-    }
-    return code;
-}
-
 /* --- bodies --- */
 
 static double efficiency(planner *p, weir_link_id link)
 {
     const weir_collective_choice *c = p->choice;
     double transport = p->job->transport_efficiency > 0 ? p->job->transport_efficiency : 1;
-    bool is_network = (link_traits(p, link) - 1) % 2;
-    double found = is_network ? c->network_efficiency * transport : c->node_efficiency;
+    double found =
+        plan_link_is_network(p, link) ? c->network_efficiency * transport : c->node_efficiency;
     return found > 0 ? found : 1;
 }
 
@@ -362,7 +200,7 @@ static void note_pace(planner *p, weir_link_id slowest, double alone_s)
     if (slowest == WEIR_NONE) {
         return;
     }
-    weir_tier tier = tier_of(p, slowest);
+    weir_tier tier = plan_link_tier(p, slowest);
     p->tier_s[tier] += alone_s;
     if (alone_s > p->tier_round_s[tier] || p->tier_round_s[tier] == 0) {
         p->tier_round_s[tier] = alone_s;

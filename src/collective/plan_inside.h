@@ -60,7 +60,11 @@ uint32_t plan_member(const planner *p, uint32_t node, uint32_t index);
  * rack k has the nodes first[k] .. first[k + 1] - 1. */
 weir_code plan_find_racks(planner *p, uint32_t *first, uint32_t *racks);
 
-/* --- plan_draft.c --- */
+/* --- plan_load.c --- */
+
+weir_tier plan_link_tier(planner *p, weir_link_id link);
+/* Whether the network's efficiency holds there: also on PCIe to a NIC. */
+bool plan_link_is_network(planner *p, weir_link_id link);
 
 /* The bytes of a connection, on all links of its route. From a device to itself: nothing. */
 weir_code plan_load(planner *p, plan_draft *draft, const uint32_t pair[2], double bytes);
@@ -74,6 +78,8 @@ weir_code plan_load_link(planner *p, plan_draft *draft, weir_link_id link, doubl
 weir_code plan_load_nodes(planner *p, plan_draft *draft, double bytes);
 /* Each rail's member of each node sends so many bytes to the next node's: rings along the rails. */
 weir_code plan_load_rails(planner *p, plan_draft *draft, double bytes);
+
+/* --- plan_draft.c --- */
 
 /* A body of what was loaded; unit_bytes: what one of its connections carries. Nothing: no body. */
 weir_code plan_body(planner *p, plan_draft *draft, double unit_bytes);

@@ -50,7 +50,8 @@ weir_code weir_circuit_check(const weir_circuit_switch *sw, const weir_circuit_d
  * already uses only in that check. On failure the design keeps what it had before. */
 
 /* For each port of each plane the heaviest matching; a pair that got a circuit counts half from
- * then on (TopoOpt, NSDI 2023). Not for circulators: WEIR_ERR_USAGE (use weir_circuit_greedy). */
+ * then on (TopoOpt, NSDI 2023). With circulators a pair weighs what goes both ways, and matchings
+ * are those of blossom.h, of at most WEIR_BLOSSOM_MAX nodes. O(ports x n^3). */
 weir_code weir_circuit_from_matching(const weir_circuit_switch *sw, const weir_demand *demand,
                                      weir_circuit_design *design, weir_err *err);
 

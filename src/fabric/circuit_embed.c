@@ -1,3 +1,4 @@
+#include "fabric/blossom.h"
 #include "fabric/circuit.h"
 #include "fabric/matching.h"
 
@@ -41,40 +42,93 @@ static weir_code add_matching(weir_circuit_design *design, uint32_t plane, doubl
     return WEIR_OK;
 }
 
+static weir_code match_one_way(const weir_circuit_switch *sw, double *weights,
+                               weir_circuit_design *design, weir_err *err)
+{
+    uint32_t *match = calloc(design->n, sizeof *match);
+    weir_code code = match ? WEIR_OK
+                           : weir_err_set(err, WEIR_ERR_MEMORY,
+                                          "no memory for a matching of %u nodes", design->n);
+    for (uint32_t k = 0; code == WEIR_OK && k < sw->planes * sw->node_ports; k++) {
+        code = weir_matching_heaviest(design->n, weights, match, NULL, err);
+        if (code == WEIR_OK) {
+            code = add_matching(design, k / sw->node_ports, weights, match, err);
+        }
+    }
+    free(match);
+    return code;
+}
+
+/* Weights above the diagonal as whole numbers: 2^40 for the largest, 1 at least for what is not 0.
+ */
+static void round_weights(uint32_t n, const double *weights, int64_t *whole)
+{
+    double largest = 0;
+    for (size_t i = 0; i < (size_t)n * n; i++) {
+        largest = weights[i] > largest ? weights[i] : largest;
+    }
+    for (size_t i = 0; i < (size_t)n * n; i++) {
+        double share = largest > 0 ? weights[i] / largest * 0x1p40 : 0;
+        whole[i] = weights[i] > 0 ? (int64_t)(share < 1 ? 1 : share) : 0;
+    }
+}
+
+/* Both directions of each edge; weights of matched pairs are halved. */
+static weir_code match_both_ways(const weir_circuit_switch *sw, double *weights,
+                                 weir_circuit_design *design, weir_err *err)
+{
+    uint32_t n = design->n;
+    uint32_t *partner = calloc(n, sizeof *partner);
+    int64_t *whole = calloc((size_t)n * n, sizeof *whole);
+    weir_code code = partner && whole ? WEIR_OK
+                                      : weir_err_set(err, WEIR_ERR_MEMORY,
+                                                     "no memory for a matching of %u nodes", n);
+    for (uint32_t i = 0; i < n && code == WEIR_OK; i++) {
+        weights[(size_t)i * n + i] = 0;
+        for (uint32_t j = i + 1; j < n; j++) {
+            weights[(size_t)i * n + j] += weights[(size_t)j * n + i];
+            weights[(size_t)j * n + i] = 0;
+        }
+    }
+    for (uint32_t k = 0; code == WEIR_OK && k < sw->planes * sw->node_ports; k++) {
+        round_weights(n, weights, whole);
+        code = weir_blossom_heaviest(n, whole, partner, NULL, err);
+        for (uint32_t i = 0; i < n && code == WEIR_OK; i++) {
+            if (partner[i] != WEIR_NONE && i < partner[i]) {
+                weir_circuit c = {i, partner[i], k / sw->node_ports};
+                code = add_both_ways(design, c, err);
+                weights[(size_t)i * n + partner[i]] /= 2;
+            }
+        }
+    }
+    free(partner);
+    free(whole);
+    return code;
+}
+
 weir_code weir_circuit_from_matching(const weir_circuit_switch *sw, const weir_demand *demand,
                                      weir_circuit_design *design, weir_err *err)
 {
     uint32_t n = demand->n, before = design->count;
     size_t cells = (size_t)n * n;
-    if (sw->circulators || design->n != n) {
-        return weir_err_set(err, WEIR_ERR_USAGE,
-                            sw->circulators
-                                ? "matchings go one way; circulators need the greedy design"
-                                : "a design of other nodes than the demand");
+    if (design->n != n) {
+        return weir_err_set(err, WEIR_ERR_USAGE, "a design of %u nodes and a demand of %u",
+                            design->n, n);
     }
     weir_code code = weir_demand_check(demand, err);
     if (code != WEIR_OK) {
         return code;
     }
     double *weights = calloc(cells, sizeof *weights);
-    uint32_t *match = calloc(n, sizeof *match);
-    if (!weights || !match) {
-        free(weights);
-        free(match);
-        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for matchings of %u nodes", n);
+    if (!weights) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a matching of %u nodes", n);
     }
-    memcpy(weights, demand->bytes, cells * sizeof *weights);
-    for (uint32_t i = 0; i < n; i++) {
-        weights[(size_t)i * n + i] = 0;
+    for (size_t i = 0; i < cells; i++) { /* what stays at home needs no circuit */
+        weights[i] = i / n == i % n ? 0 : demand->bytes[i];
     }
-    for (uint32_t k = 0; code == WEIR_OK && k < sw->planes * sw->node_ports; k++) {
-        code = weir_matching_heaviest(n, weights, match, NULL, err);
-        if (code == WEIR_OK) {
-            code = add_matching(design, k / sw->node_ports, weights, match, err);
-        }
-    }
+    code = sw->circulators ? match_both_ways(sw, weights, design, err)
+                           : match_one_way(sw, weights, design, err);
     free(weights);
-    free(match);
     return settle(sw, design, before, code, err);
 }
 

@@ -314,7 +314,6 @@ static void matchings_give_the_heavy_pairs_their_circuits(void **state)
     const weir_demand demand = {4, cells};
     weir_circuit_switch sw = {.ports = 16, .planes = 2, .node_ports = 1};
     weir_circuit_design design = {.n = 4};
-    weir_err err = {0};
     (void)state;
     assert_int_equal(weir_circuit_from_matching(&sw, &demand, &design, NULL), WEIR_OK);
     for (uint32_t i = 0; i < 4; i++) { /* 8 first; then 4 (halved) is still above 3 */
@@ -323,8 +322,33 @@ static void matchings_give_the_heavy_pairs_their_circuits(void **state)
     }
     assert_int_equal(design.count, 8);
     weir_circuit_design_clear(&design);
-    sw.circulators = true;
-    assert_int_equal(weir_circuit_from_matching(&sw, &demand, &design, &err), WEIR_ERR_USAGE);
+}
+
+/* Both ways together: 8 between neighbours, 6 across. {01, 23} and {03, 12} weigh 16 each, {02, 13}
+ * 12: two planes
+ * take one of these each, a third one the last, for the first ones then weigh 8. */
+static void with_circulators_matchings_are_of_pairs(void **state)
+{
+    double cells[16] = {0, 8, 3, 0, 0, 0, 8, 3, 3, 0, 0, 8, 8, 3, 0, 0};
+    const weir_demand demand = {4, cells};
+    weir_circuit_switch sw = {.ports = 16, .planes = 2, .node_ports = 1, .circulators = true};
+    weir_circuit_design design = {.n = 4};
+    weir_err err = {0};
+    (void)state;
+    assert_int_equal(weir_circuit_from_matching(&sw, &demand, &design, &err), WEIR_OK);
+    assert_int_equal(design.count, 8);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t next = (i + 1) % 4;
+        assert_true(has(&design, (weir_circuit){i, next, 0}) !=
+                    has(&design, (weir_circuit){i, next, 1}));
+        assert_true(has(&design, (weir_circuit){next, i, 0}) !=
+                    has(&design, (weir_circuit){next, i, 1}));
+    }
+    sw.planes = 3;
+    design.count = 0;
+    assert_int_equal(weir_circuit_from_matching(&sw, &demand, &design, &err), WEIR_OK);
+    assert_true(has(&design, (weir_circuit){0, 2, 2}) && has(&design, (weir_circuit){3, 1, 2}));
+    weir_circuit_design_clear(&design);
 }
 
 /* Circuits 2 B/s, packets 1 B/s. First circuit of w bytes gains w/2, the second w/4, the third
@@ -390,6 +414,7 @@ int main(void)
         cmocka_unit_test(duplex_rings_take_two_ports),
         cmocka_unit_test(a_torus_has_the_distances_of_a_torus),
         cmocka_unit_test(matchings_give_the_heavy_pairs_their_circuits),
+        cmocka_unit_test(with_circulators_matchings_are_of_pairs),
         cmocka_unit_test(greedy_sets_the_circuit_that_gains_most),
         cmocka_unit_test(greedy_refuses_transfers_that_lead_nowhere),
     };

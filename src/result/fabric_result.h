@@ -137,4 +137,36 @@ typedef struct {
     uint32_t point_count;
 } weir_fabric_sweep;
 
+/* A question turned round: how far can this go, if the step may get slower by so much? --find */
+typedef struct {
+    const char *what;      /* "oversubscription", "ports", "switching" */
+    const char *unit;      /* of value: "" (a ratio, a number), "s" */
+    const char *candidate; /* its name */
+    double lose_share;     /* what was allowed */
+    const char *end;       /* "inside", "all" (every value keeps to it), "nothing" (none does) */
+    double value, step_s;
+    double reference_s;             /* step that the loss is counted from */
+    double next_value, next_step_s; /* first that breaks it; NAN: none was found */
+    const char *next_refused;       /* why that cannot be built; NULL: it can */
+    const char *sentence;
+} weir_fabric_find;
+
+/* Several jobs that share one fabric: --mix */
+typedef struct {
+    const char *name; /* of the candidate */
+    const char *refused;
+    double ratio; /* weighted mean of step / the job's fastest step; NAN: refused */
+    double wait_share[WEIR_WAIT_COUNT];
+    const double *job_step_s; /* by job; NULL: refused */
+} weir_fabric_mix_row;
+
+typedef struct {
+    const char **jobs;
+    const double *weights; /* add up to 1 */
+    uint32_t job_count;
+    weir_fabric_mix_row *rows;
+    uint32_t count;
+    uint32_t best; /* row; WEIR_NONE: all are refused */
+} weir_fabric_mix;
+
 #endif

@@ -192,7 +192,8 @@ weir_code weir_result_json(weir_text *out, const weir_result *result, weir_err *
     if (result->fabric != NULL) {
         json_fabric(w, result->fabric);
     }
-    if (result->kernel_count > 0) {
+    json_questions(w, result);
+    if (result->kernel_count > 0 || (result->fabric != NULL && result->with_links)) {
         json_series(w, result);
     }
     weir_json_close(w);

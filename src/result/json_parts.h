@@ -24,6 +24,10 @@ void json_series(weir_json_writer *w, const weir_result *result);
 /* json_fabric.c */
 void json_fabric(weir_json_writer *w, const weir_fabric_result *fabric);
 
+/* json_fabric_questions.c: "sweep", "find", "mix", each where it was asked for; "links" */
+void json_questions(weir_json_writer *w, const weir_result *result);
+void json_links(weir_json_writer *w, const weir_fabric_result *fabric);
+
 /* "key": value */
 void json_put_int(weir_json_writer *w, const char *key, int64_t value);
 void json_put_text(weir_json_writer *w, const char *key, const char *text); /* NULL -> null */

@@ -159,11 +159,16 @@ void json_series(weir_json_writer *w, const weir_result *result)
 {
     weir_json_key(w, "series");
     weir_json_open_object(w, WEIR_JSON_LINES);
-    weir_json_key(w, "kernels");
-    weir_json_open_array(w, WEIR_JSON_LINES);
-    for (uint32_t i = 0; i < result->kernel_count; i++) {
-        put_kernel(w, &result->kernels[i]);
+    if (result->kernel_count > 0) {
+        weir_json_key(w, "kernels");
+        weir_json_open_array(w, WEIR_JSON_LINES);
+        for (uint32_t i = 0; i < result->kernel_count; i++) {
+            put_kernel(w, &result->kernels[i]);
+        }
+        weir_json_close(w);
     }
-    weir_json_close(w);
+    if (result->fabric != NULL && result->with_links) {
+        json_links(w, result->fabric);
+    }
     weir_json_close(w);
 }

@@ -230,7 +230,11 @@ typedef struct {
     uint32_t kernel_count;
     weir_fabric_result *fabric; /* comparison of networks; NULL: none */
     weir_fabric_sweep *sweep;   /* --sweep; NULL: none */
-    weir_diags diags;           /* what was dropped or repaired */
+    weir_fabric_find *finds;    /* --find */
+    uint32_t find_count;
+    weir_fabric_mix *mix; /* --mix; NULL: none */
+    bool with_links;      /* series.links is asked for */
+    weir_diags diags;     /* what was dropped or repaired */
     const char **notes;
     uint32_t note_count, note_capacity;
     weir_arena *arena; /* owns all of the above, except diags (owned too, freed with it) */

@@ -1,0 +1,185 @@
+/* Answers to questions about networks: "sweep", "find", "mix", and the load of links. */
+#include "result/json_parts.h"
+
+static void put_double(weir_json_writer *w, const char *key, double value) /* NAN -> null */
+{
+    json_put_known(w, key, value, true);
+}
+
+/* --- sweep --- */
+
+static void put_point_candidate(weir_json_writer *w, const weir_fabric_candidate_row *row)
+{
+    weir_json_open_object(w, WEIR_JSON_INLINE);
+    json_put_text(w, "name", row->name);
+    json_put_text(w, "refused", row->refused);
+    put_double(w, "step_s", row->step_s);
+    json_put_int(w, "wall_ns", row->wall_ns);
+    json_waits(w, &(weir_waits){.ns = {row->waits_ns[0], row->waits_ns[1], row->waits_ns[2],
+                                       row->waits_ns[3]}});
+    put_double(w, "watts", row->watts);
+    put_double(w, "usd", row->usd);
+    put_double(w, "total_usd_per_year", row->total_usd_per_year);
+    weir_json_close(w);
+}
+
+static void put_point(weir_json_writer *w, const weir_fabric_sweep *sweep,
+                      const weir_fabric_point *point)
+{
+    const weir_fabric_result *fabric = point->fabric;
+    weir_json_open_object(w, WEIR_JSON_LINES);
+    weir_json_key(w, "values");
+    weir_json_open_array(w, WEIR_JSON_INLINE);
+    for (uint32_t i = 0; i < sweep->key_count; i++) {
+        weir_json_text(w, point->values[i]);
+    }
+    weir_json_close(w);
+    json_put_text(w, "refused", point->refused);
+    bool chosen = fabric != NULL && fabric->recommended < fabric->candidate_count;
+    json_put_text(w, "recommended", chosen ? fabric->candidates[fabric->recommended].name : NULL);
+    weir_json_key(w, "candidates");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; fabric != NULL && i < fabric->candidate_count; i++) {
+        put_point_candidate(w, &fabric->candidates[i]);
+    }
+    weir_json_close(w);
+    weir_json_close(w);
+}
+
+static void put_sweep(weir_json_writer *w, const weir_fabric_sweep *sweep)
+{
+    weir_json_key(w, "sweep");
+    weir_json_open_object(w, WEIR_JSON_LINES);
+    weir_json_key(w, "keys");
+    weir_json_open_array(w, WEIR_JSON_INLINE);
+    for (uint32_t i = 0; i < sweep->key_count; i++) {
+        weir_json_text(w, sweep->keys[i]);
+    }
+    weir_json_close(w);
+    weir_json_key(w, "points");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < sweep->point_count; i++) {
+        put_point(w, sweep, &sweep->points[i]);
+    }
+    weir_json_close(w);
+    weir_json_close(w);
+}
+
+/* --- find --- */
+
+static void put_find(weir_json_writer *w, const weir_fabric_find *find)
+{
+    weir_json_open_object(w, WEIR_JSON_INLINE);
+    json_put_text(w, "what", find->what);
+    json_put_text(w, "candidate", find->candidate);
+    put_double(w, "lose_share", find->lose_share);
+    json_put_text(w, "end", find->end);
+    put_double(w, "value", find->value);
+    json_put_text(w, "unit", find->unit);
+    put_double(w, "step_s", find->step_s);
+    put_double(w, "reference_s", find->reference_s);
+    put_double(w, "next_value", find->next_value);
+    put_double(w, "next_step_s", find->next_step_s);
+    json_put_text(w, "next_refused", find->next_refused);
+    json_put_text(w, "sentence", find->sentence);
+    weir_json_close(w);
+}
+
+/* --- mix --- */
+
+static void put_mix_row(weir_json_writer *w, const weir_fabric_mix *mix,
+                        const weir_fabric_mix_row *row)
+{
+    weir_json_open_object(w, WEIR_JSON_INLINE);
+    json_put_text(w, "name", row->name);
+    json_put_text(w, "refused", row->refused);
+    put_double(w, "ratio", row->ratio);
+    weir_json_key(w, "wait_shares");
+    weir_json_open_object(w, WEIR_JSON_INLINE);
+    for (int i = 0; i < WEIR_WAIT_COUNT; i++) {
+        put_double(w, weir_wait_name((weir_wait)i), row->wait_share[i]);
+    }
+    weir_json_close(w);
+    weir_json_key(w, "job_step_s");
+    weir_json_open_array(w, WEIR_JSON_INLINE);
+    for (uint32_t i = 0; row->job_step_s != NULL && i < mix->job_count; i++) {
+        weir_json_double(w, row->job_step_s[i]);
+    }
+    weir_json_close(w);
+    weir_json_close(w);
+}
+
+static void put_mix(weir_json_writer *w, const weir_fabric_mix *mix)
+{
+    weir_json_key(w, "mix");
+    weir_json_open_object(w, WEIR_JSON_LINES);
+    weir_json_key(w, "jobs");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < mix->job_count; i++) {
+        weir_json_open_object(w, WEIR_JSON_INLINE);
+        json_put_text(w, "scenario", mix->jobs[i]);
+        put_double(w, "weight", mix->weights[i]);
+        weir_json_close(w);
+    }
+    weir_json_close(w);
+    json_put_text(w, "best", mix->best < mix->count ? mix->rows[mix->best].name : NULL);
+    weir_json_key(w, "candidates");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < mix->count; i++) {
+        put_mix_row(w, mix, &mix->rows[i]);
+    }
+    weir_json_close(w);
+    weir_json_close(w);
+}
+
+void json_questions(weir_json_writer *w, const weir_result *result)
+{
+    if (result->sweep != NULL) {
+        put_sweep(w, result->sweep);
+    }
+    if (result->find_count > 0) {
+        weir_json_key(w, "find");
+        weir_json_open_array(w, WEIR_JSON_LINES);
+        for (uint32_t i = 0; i < result->find_count; i++) {
+            put_find(w, &result->finds[i]);
+        }
+        weir_json_close(w);
+    }
+    if (result->mix != NULL) {
+        put_mix(w, result->mix);
+    }
+}
+
+/* --- load of links --- */
+
+static void put_link(weir_json_writer *w, const weir_fabric_link_row *row)
+{
+    weir_json_open_object(w, WEIR_JSON_INLINE);
+    json_put_text(w, "link", row->name);
+    json_put_text(w, "tier", row->tier);
+    json_put_int(w, "multiplicity", row->multiplicity);
+    put_double(w, "capacity_bytes_per_s", row->capacity_bytes_per_s);
+    weir_json_key(w, "at_s");
+    weir_json_open_array(w, WEIR_JSON_INLINE);
+    for (uint32_t i = 0; i < row->count; i++) {
+        weir_json_double(w, row->at_s[i]);
+    }
+    weir_json_close(w);
+    weir_json_key(w, "bytes_per_s");
+    weir_json_open_array(w, WEIR_JSON_INLINE);
+    for (uint32_t i = 0; i < row->count; i++) {
+        weir_json_double(w, row->bytes_per_s[i]);
+    }
+    weir_json_close(w);
+    weir_json_close(w);
+}
+
+void json_links(weir_json_writer *w, const weir_fabric_result *fabric)
+{
+    weir_json_key(w, "links");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < fabric->link_count; i++) {
+        put_link(w, &fabric->links[i]);
+    }
+    weir_json_close(w);
+}

@@ -37,12 +37,14 @@ static bool make_room(sim_cast *cast)
     }
     weir_arena *arena = cast->arena;
     cast->devices = weir_arena_alloc(arena, spmd->devices + (size_t)1, sizeof *cast->devices);
+    cast->class_of_device =
+        weir_arena_alloc(arena, spmd->devices + (size_t)1, sizeof *cast->class_of_device);
     cast->meetings = weir_arena_alloc(arena, meetings + 1, sizeof *cast->meetings);
     cast->members = weir_arena_alloc(arena, members + 1, sizeof *cast->members);
     cast->rounds = weir_arena_alloc(arena, rounds + 1, sizeof *cast->rounds);
     cast->bodies = weir_arena_alloc(arena, bodies + 1, sizeof *cast->bodies);
     return meetings < WEIR_NONE && members < WEIR_NONE && bodies < WEIR_NONE && cast->devices &&
-           cast->meetings && cast->members && cast->rounds && cast->bodies;
+           cast->class_of_device && cast->meetings && cast->members && cast->rounds && cast->bodies;
 }
 
 static void add_devices(sim_cast *cast)
@@ -51,6 +53,7 @@ static void add_devices(sim_cast *cast)
     for (uint32_t d = 0; d < spmd->devices; d++) {
         uint32_t program = spmd->program_of_device ? spmd->program_of_device[d] : 0;
         cast->devices[d] = (cast_device){d, 1, program, 1};
+        cast->class_of_device[d] = d;
     }
     for (uint32_t i = 0; i < spmd->slow_count; i++) {
         cast->devices[spmd->slow[i].device].factor *= spmd->slow[i].factor;

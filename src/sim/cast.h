@@ -40,6 +40,7 @@ typedef struct {
     cast_round *rounds;
     weir_body *bodies;
     uint32_t device_count, meeting_count, member_count, round_count, body_count;
+    uint32_t *class_of_device;    /* by device of spmd: row of devices */
     uint32_t *meeting_of;         /* [exchange * device_count + device]; WEIR_NONE: in no group */
     weir_link_id *link_of;        /* by link of net: the first one of spmd->net; NULL: itself */
     uint32_t *link_multiplicity;  /* by link of net; NULL: 1 */

@@ -179,7 +179,9 @@ static bool pick_devices(fold_pick *pick)
     const uint32_t *class_of = weir_fold_class_of_link(pick->fold);
     cast->devices =
         weir_arena_alloc(cast->arena, (size_t)all->device_count + 1, sizeof *cast->devices);
-    if (!cast->devices) {
+    cast->class_of_device =
+        weir_arena_alloc(cast->arena, (size_t)all->device_count + 1, sizeof *cast->class_of_device);
+    if (!cast->devices || !cast->class_of_device) {
         return false;
     }
     for (uint32_t c = 0; c < weir_fold_link_classes(pick->fold); c++) {
@@ -193,6 +195,7 @@ static bool pick_devices(fold_pick *pick)
             cast->devices[cast->device_count++].multiplicity = 0;
         }
         cast->devices[*row].multiplicity++;
+        cast->class_of_device[d] = *row;
     }
     return true;
 }

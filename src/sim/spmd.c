@@ -4,6 +4,7 @@
 #include "sim/spmd_timeline.h"
 
 #include <math.h>
+#include <string.h>
 
 static weir_code check_devices(const weir_spmd *spmd, weir_err *err)
 {
@@ -77,6 +78,13 @@ static weir_code publish(const sim_engine *engine, weir_spmd_run *run, weir_err 
     if (!run->arena) {
         return SIM_NO_MEMORY(err);
     }
+    run->rank_of_device =
+        weir_arena_alloc(run->arena, engine->spmd->devices, sizeof *run->rank_of_device);
+    if (!run->rank_of_device) {
+        return SIM_NO_MEMORY(err);
+    }
+    memcpy(run->rank_of_device, cast->class_of_device,
+           engine->spmd->devices * sizeof *run->rank_of_device);
     weir_code code = sim_timeline_build(engine, run, err);
     if (code == WEIR_OK && engine->watch &&
         !sim_watch_publish(engine->watch, cast, run->arena, &run->links, &run->link_count)) {

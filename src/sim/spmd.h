@@ -124,7 +124,8 @@ typedef struct {
     weir_meeting *meetings;
     uint32_t meeting_count;
     weir_span_id *member_spans;
-    weir_link_series *links; /* with link_series */
+    weir_rank_id *rank_of_device; /* by device: the rank of the timeline that stands for it */
+    weir_link_series *links;      /* with link_series */
     uint32_t link_count;
     /* What was played: as many as devices, bodies and links where nothing folded. */
     uint32_t device_classes, body_classes, link_classes;

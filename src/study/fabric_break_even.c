@@ -1,0 +1,243 @@
+/* fabric_break_even.c: bisection over candidates that are played again (fabric_break_even.h). */
+#include "study/fabric_break_even.h"
+
+#include "study/fabric_compare.h"
+
+#include <math.h>
+#include <string.h>
+
+static int sign_of(double value)
+{
+    return (value > 0) - (value < 0);
+}
+
+weir_code weir_fabric_bisect(const weir_fabric_difference *function,
+                             const weir_fabric_bracket *bracket, double *root, int *low_sign,
+                             weir_err *err)
+{
+    double low = bracket->low, high = bracket->high, at_low = 0, at_high = 0;
+    weir_code code = function->difference(function->context, low, &at_low, err);
+    if (code == WEIR_OK) {
+        code = function->difference(function->context, high, &at_high, err);
+    }
+    if (code != WEIR_OK) {
+        return code;
+    }
+    if (low_sign) {
+        *low_sign = sign_of(at_low);
+    }
+    *root = NAN;
+    if (sign_of(at_low) == sign_of(at_high)) {
+        return WEIR_OK;
+    }
+    double width = high - low;
+    while (bracket->is_log ? high > low * (1 + bracket->precision)
+                           : high - low > width * bracket->precision) {
+        double middle = bracket->is_log ? sqrt(low * high) : low + (high - low) / 2, value = 0;
+        code = function->difference(function->context, middle, &value, err);
+        if (code != WEIR_OK) {
+            return code;
+        }
+        if (sign_of(value) == sign_of(at_low)) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    *root = bracket->is_log ? sqrt(low * high) : low + (high - low) / 2;
+    return WEIR_OK;
+}
+
+typedef enum { SWITCHING, MESSAGE, PERSISTENCE } question;
+
+typedef struct {
+    const weir_fabric_scenario *scenario;
+    const weir_library *library;
+    const weir_fabric_result *fabric;
+    uint32_t light, packets; /* candidates */
+    const char *axis;        /* whose messages are scaled */
+    question asks;
+    double packets_measure; /* where it does not change */
+} search;
+
+static void scale_axis(weir_fabric_scenario *scenario, const char *axis, double factor)
+{
+    for (uint32_t i = 0; i < scenario->phase_count; i++) {
+        if (strcmp(scenario->phases[i].axis, axis) == 0) {
+            scenario->phases[i].bytes *= factor;
+            scenario->phases[i].scale *= factor;
+        }
+    }
+}
+
+/* A candidate that cannot be played is worse than any. */
+static weir_code measure(const search *s, const weir_fabric_scenario *scenario, uint32_t candidate,
+                         double changing_share, double *value, weir_err *err)
+{
+    weir_arena *arena = weir_arena_new();
+    if (!arena) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the break-even");
+    }
+    weir_fabric_wish wish = {.scenario = scenario,
+                             .candidate = candidate,
+                             .library = s->library,
+                             .changing_share = changing_share};
+    weir_fabric_evaluation found = {0};
+    weir_code code = weir_fabric_evaluate(&wish, false, arena, &found, err);
+    if (code == WEIR_OK) {
+        *value = weir_fabric_is_possible(&found.row) ? weir_fabric_measure(s->fabric, &found.row)
+                                                     : INFINITY;
+    }
+    weir_arena_free(arena);
+    return code;
+}
+
+/* Light's measure less packets'. */
+static weir_code difference(void *context, double x, double *value, weir_err *err)
+{
+    const search *s = context;
+    weir_fabric_variant variant = {0};
+    weir_code code = weir_fabric_variant_make(s->scenario, &variant, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    weir_candidate *light = &variant.scenario.candidates[s->light];
+    double changing_share = 0, of_light = 0, of_packets = s->packets_measure;
+    switch (s->asks) {
+    case SWITCHING:
+        light->switch_s = x;
+        light->linkup_s = 0;
+        break;
+    case MESSAGE:
+        scale_axis(&variant.scenario, s->axis, x);
+        code = measure(s, &variant.scenario, s->packets, 0, &of_packets, err);
+        break;
+    case PERSISTENCE:
+        changing_share = 1 - x;
+        break;
+    }
+    if (code == WEIR_OK) {
+        code = measure(s, &variant.scenario, s->light, changing_share, &of_light, err);
+    }
+    if (code == WEIR_OK) {
+        *value = of_light - of_packets;
+    }
+    weir_fabric_variant_clear(&variant);
+    return code;
+}
+
+static weir_code ask(search *s, question asks, double *root, int *low_sign, weir_err *err)
+{
+    static const weir_fabric_bracket brackets[] = {
+        [SWITCHING] = {1e-9, 1e3, 0.01, true},
+        [MESSAGE] = {1e-4, 1e4, 0.01, true},
+        [PERSISTENCE] = {0, 1, 0.005, false},
+    };
+    weir_fabric_difference function = {s, difference};
+    s->asks = asks;
+    return weir_fabric_bisect(&function, &brackets[asks], root, low_sign, err);
+}
+
+/* Candidates whose circuits are set within a step first: to the others switching is nothing. */
+static uint32_t light_that_switches(const weir_fabric_result *fabric, uint32_t best)
+{
+    uint32_t found = WEIR_NONE;
+    for (uint32_t i = 0; i < fabric->candidate_count; i++) {
+        const weir_fabric_candidate_row *row = &fabric->candidates[i];
+        bool switches = row->resets > 0 || strcmp(row->kind, "rotor") == 0 ||
+                        strcmp(row->kind, "ocs-phase") == 0;
+        if (weir_fabric_is_possible(row) && weir_fabric_is_light(row) && switches &&
+            (found == WEIR_NONE || weir_fabric_measure(fabric, row) <
+                                       weir_fabric_measure(fabric, &fabric->candidates[found]))) {
+            found = i;
+        }
+    }
+    return found == WEIR_NONE ? best : found;
+}
+
+static const weir_fabric_traffic_row *main_traffic(const weir_fabric_result *fabric)
+{
+    const weir_fabric_traffic_row *most = NULL;
+    for (uint32_t i = 0; i < fabric->traffic_count; i++) {
+        const weir_fabric_traffic_row *row = &fabric->traffic[i];
+        if (!row->is_contrast && !isnan(row->peak_to_mean) && (!most || row->bytes > most->bytes)) {
+            most = row;
+        }
+    }
+    return most;
+}
+
+static void add_missing(weir_text *text, double root, int low_sign, const char *thing,
+                        bool light_likes_low)
+{
+    if (!isnan(root)) {
+        return;
+    }
+    bool pays = low_sign < 0;
+    (void)light_likes_low;
+    weir_text_printf(text, " %s at any %s;", pays ? "Pays" : "Does not pay", thing);
+}
+
+static weir_code say(weir_result *result, const search *s, uint32_t switching, const int signs[3],
+                     weir_err *err)
+{
+    weir_fabric_break_even *b = &result->fabric->break_even;
+    const weir_fabric_candidate_row *rows = result->fabric->candidates;
+    weir_text text = {0};
+    weir_text_add(&text, WEIR_STR("Of "));
+    weir_fabric_call(&text, &rows[s->light]);
+    if (switching != s->light) {
+        weir_text_add(&text, WEIR_STR(" ("));
+        weir_fabric_call(&text, &rows[switching]);
+        weir_text_add(&text, WEIR_STR(" for switching)"));
+    }
+    weir_text_add(&text, WEIR_STR(" against "));
+    weir_fabric_call(&text, &rows[s->packets]);
+    weir_text_printf(&text, ", by %s;",
+                     weir_fabric_has_prices(result->fabric) ? "cost a year" : "time of a step");
+    add_missing(&text, b->switching_time_s, signs[SWITCHING], "switching time", true);
+    if (s->axis) {
+        add_missing(&text, b->message_bytes, signs[MESSAGE], "message size", false);
+    }
+    add_missing(&text, b->persistence, signs[PERSISTENCE], "persistence", false);
+    if (!text.failed && text.n) {
+        text.p[text.n - 1] = '.';
+    }
+    b->sentence =
+        text.failed ? NULL : weir_result_copy(result, (weir_str){text.p, (uint32_t)text.n});
+    weir_text_clear(&text);
+    return b->sentence ? WEIR_OK
+                       : weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the break-even");
+}
+
+weir_code weir_fabric_find_break_even(const weir_fabric_scenario *scenario,
+                                      const weir_library *library, weir_result *result,
+                                      weir_err *err)
+{
+    weir_fabric_result *fabric = result->fabric;
+    weir_fabric_break_even *b = &fabric->break_even;
+    *b = (weir_fabric_break_even){NAN, NAN, NAN, NULL};
+    search s = {.scenario = scenario, .library = library, .fabric = fabric};
+    s.light = weir_fabric_best_light(fabric);
+    s.packets = weir_fabric_best_packets(fabric);
+    if (s.light == WEIR_NONE || s.packets == WEIR_NONE) {
+        return WEIR_OK;
+    }
+    uint32_t best = s.light, switching = light_that_switches(fabric, s.light);
+    const weir_fabric_traffic_row *traffic = main_traffic(fabric);
+    int signs[3] = {0, 0, 0};
+    s.packets_measure = weir_fabric_measure(fabric, &fabric->candidates[s.packets]);
+    s.light = switching;
+    weir_code code = ask(&s, SWITCHING, &b->switching_time_s, &signs[SWITCHING], err);
+    s.light = best;
+    if (code == WEIR_OK && traffic) {
+        double factor = NAN;
+        s.axis = traffic->axis;
+        code = ask(&s, MESSAGE, &factor, &signs[MESSAGE], err);
+        b->message_bytes = factor * traffic->message_bytes;
+    }
+    if (code == WEIR_OK) {
+        code = ask(&s, PERSISTENCE, &b->persistence, &signs[PERSISTENCE], err);
+    }
+    return code == WEIR_OK ? say(result, &s, switching, signs, err) : code;
+}

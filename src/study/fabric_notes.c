@@ -1,0 +1,137 @@
+/* fabric_notes.c: assumptions and the provenance of prices (fabric_notes.h). */
+#include "study/fabric_notes.h"
+
+#include "study/fabric_compare.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    const char *earliest, *latest; /* dates as presets write them: they sort as text */
+    uint32_t secondary, memory;
+    uint32_t count;
+    const char *missing; /* parts without a price */
+} price_sum;
+
+static void add_price(price_sum *sum, const weir_price *price)
+{
+    sum->count++;
+    sum->secondary += price->confidence && strcmp(price->confidence, "secondary") == 0;
+    sum->memory += price->confidence && strcmp(price->confidence, "memory") == 0;
+    if (price->date && price->date[0]) {
+        if (!sum->earliest || strcmp(price->date, sum->earliest) < 0) {
+            sum->earliest = price->date;
+        }
+        if (!sum->latest || strcmp(price->date, sum->latest) > 0) {
+            sum->latest = price->date;
+        }
+    }
+}
+
+typedef struct {
+    const weir_price *prices[64]; /* each once; more are not counted */
+    uint32_t count;
+} price_set;
+
+static bool is_new(price_set *set, const weir_price *price)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        if (set->prices[i] == price) {
+            return false;
+        }
+    }
+    if (set->count == sizeof set->prices / sizeof *set->prices) {
+        return false;
+    }
+    set->prices[set->count++] = price;
+    return true;
+}
+
+/* Every price once, in the order of the bills. */
+static weir_code write_price_note(const weir_fabric_scenario *scenario,
+                                  const weir_fabric_evaluation *evaluations, weir_result *result,
+                                  weir_err *err)
+{
+    weir_fabric_result *fabric = result->fabric;
+    price_sum sum = {0};
+    price_set set = {.count = 0};
+    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
+        const weir_bill *bill = &evaluations[i].bill;
+        for (uint32_t k = 0; k < bill->count; k++) {
+            if (bill->items[k].price && is_new(&set, bill->items[k].price)) {
+                add_price(&sum, bill->items[k].price);
+            }
+        }
+        sum.missing = sum.missing ? sum.missing : bill->unpriced;
+    }
+    weir_text text = {0};
+    if (sum.count && sum.earliest) {
+        weir_text_printf(&text, "%u prices, from %s to %s", sum.count, sum.earliest, sum.latest);
+    } else {
+        weir_text_printf(&text, "%u prices", sum.count);
+    }
+    if (sum.secondary) {
+        weir_text_printf(&text, ", %u from second hand", sum.secondary);
+    }
+    if (sum.memory) {
+        weir_text_printf(&text, ", %u recalled and not checked", sum.memory);
+    }
+    if (sum.missing) {
+        weir_text_printf(&text, "; none for %s", sum.missing);
+    }
+    weir_text_char(&text, '.');
+    fabric->price_note =
+        text.failed ? NULL : weir_result_copy(result, (weir_str){text.p, (uint32_t)text.n});
+    weir_text_clear(&text);
+    return fabric->price_note ? WEIR_OK
+                              : weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the notes");
+}
+
+static weir_code write_assumptions(const weir_fabric_scenario *scenario,
+                                   const weir_fabric_evaluation *evaluations, weir_result *result,
+                                   weir_err *err)
+{
+    double least = 1, most = 0;
+    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
+        if (evaluations[i].most_efficiency > 0) {
+            least = fmin(least, evaluations[i].least_efficiency);
+            most = fmax(most, evaluations[i].most_efficiency);
+        }
+    }
+    weir_text text = {0};
+    weir_text_add(&text, WEIR_STR("Max-min fair rates, of which transport reaches "));
+    if (most > least) {
+        weir_text_printf(&text, "%.2f to %.2f", least, most);
+    } else {
+        weir_text_printf(&text, "%.2f", least);
+    }
+    weir_text_printf(&text, "; %s%s; all devices run the same program",
+                     scenario->cluster.library ? "latencies and protocols of "
+                                               : "collectives as closed forms, no library named",
+                     scenario->cluster.library ? scenario->cluster.library : "");
+    weir_text_add(&text, WEIR_STR("; packets are not lost, queues and pauses are not modelled."));
+    result->fabric->assumptions =
+        text.failed ? NULL : weir_result_copy(result, (weir_str){text.p, (uint32_t)text.n});
+    weir_text_clear(&text);
+    return result->fabric->assumptions
+               ? WEIR_OK
+               : weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the notes");
+}
+
+weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
+                                  const weir_fabric_evaluation *evaluations, weir_result *result,
+                                  weir_err *err)
+{
+    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
+        for (uint32_t k = 0; k < evaluations[i].note_count; k++) {
+            weir_result_note(result, "%s: %s", scenario->candidates[i].name,
+                             evaluations[i].notes[k]);
+        }
+    }
+    if (!weir_fabric_has_prices(result->fabric)) {
+        weir_result_note(result, "Not every part has a price: candidates are compared by the time "
+                                 "of a step.");
+    }
+    weir_code code = write_price_note(scenario, evaluations, result, err);
+    return code == WEIR_OK ? write_assumptions(scenario, evaluations, result, err) : code;
+}

@@ -1,0 +1,38 @@
+/* fabric_row.h: one candidate as a row of the comparison: played, its ledger read, priced.
+ *
+ * With details it is played again with 1 % more bandwidth in each tier, and with one of its parts
+ * dead. Not here: comparing rows (fabric_compare.h). */
+#ifndef WEIR_STUDY_FABRIC_ROW_H
+#define WEIR_STUDY_FABRIC_ROW_H
+
+#include "result/result.h"
+#include "study/fabric_cost.h"
+
+typedef struct {
+    weir_fabric_candidate_row row; /* its texts live in the arena or in the scenario */
+    weir_bill bill;                /* in the arena */
+    const char *notes[8];
+    uint32_t note_count;
+    double least_efficiency, most_efficiency; /* eta_transport of its roads; 0: not played */
+    uint32_t blocks, uplinks;
+    double circuit_s;
+} weir_fabric_evaluation;
+
+/* Errors: memory, limits, bugs; what the candidate cannot do is row.refused. */
+weir_code weir_fabric_evaluate(const weir_fabric_wish *wish, bool details, weir_arena *arena,
+                               weir_fabric_evaluation *evaluation, weir_err *err);
+
+/* --- its parts; each plays the prepared candidate again --- */
+
+/* fabric_marginal.c: seconds of the step for 1 % more of each tier; leaves the net as it was. */
+weir_code weir_fabric_marginal(weir_fabric_play *play, double seconds[WEIR_TIER_COUNT],
+                               weir_err *err);
+/* fabric_failure.c: the step with the most harmful of its single parts dead; INFINITY: it cuts the
+ * traffic off; NAN: nothing can fail. The play is worth nothing afterwards. */
+weir_code weir_fabric_failure(const weir_fabric_wish *wish, weir_fabric_play *play,
+                              weir_arena *arena, weir_fabric_candidate_row *row, weir_err *err);
+/* fabric_band.c: the band of the step, from the errors that the library's fit left. */
+weir_code weir_fabric_band(const weir_fabric_wish *wish, const weir_fabric_play *play,
+                           weir_arena *arena, weir_fabric_candidate_row *row, weir_err *err);
+
+#endif

@@ -1,0 +1,267 @@
+/* fabric_study.c: a scenario on each of its candidates, compared (fabric_study.h).
+ *
+ * Candidates are evaluated side by side, each with its own memory, and merged in their order; then
+ * the recommended one is played once more for the ledger and the pictures. */
+#include "study/fabric_study.h"
+
+#include "base/thread.h"
+#include "study/fabric_break_even.h"
+#include "study/fabric_compare.h"
+#include "study/fabric_judge.h"
+#include "study/fabric_notes.h"
+#include "study/sim_ledger.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    const weir_fabric_scenario *scenario;
+    const weir_fabric_options *options;
+    weir_library *library;
+    weir_fabric_evaluation *evaluations; /* by candidate */
+    weir_arena **arenas;
+    weir_code *codes;
+    weir_err *errs;
+    weir_result *result;
+} study;
+
+static weir_code no_memory(weir_err *err)
+{
+    return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the comparison of networks");
+}
+
+/* What is wrong with the traffic is wrong for all candidates. */
+static weir_code check(const weir_fabric_scenario *scenario, weir_err *err)
+{
+    weir_code code = WEIR_OK;
+    if (scenario->candidate_count == 0 || scenario->phase_count == 0) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "%s: %u candidates and %u phases of traffic; one or more of each are "
+                            "due",
+                            scenario->file, scenario->candidate_count, scenario->phase_count);
+    }
+    for (uint32_t i = 0; i < scenario->phase_count && code == WEIR_OK; i++) {
+        weir_traffic_groups groups;
+        code = weir_traffic_group(scenario, i, &groups, err);
+    }
+    return code;
+}
+
+static weir_fabric_wish wish_for(const study *s, uint32_t candidate)
+{
+    return (weir_fabric_wish){.scenario = s->scenario,
+                              .candidate = candidate,
+                              .library = s->library,
+                              .budget = s->options->budget};
+}
+
+static void evaluate_one(void *context, uint32_t candidate)
+{
+    study *s = context;
+    weir_fabric_wish wish = wish_for(s, candidate);
+    s->arenas[candidate] = weir_arena_new();
+    s->codes[candidate] =
+        s->arenas[candidate]
+            ? weir_fabric_evaluate(&wish, s->options->details, s->arenas[candidate],
+                                   &s->evaluations[candidate], &s->errs[candidate])
+            : no_memory(&s->errs[candidate]);
+}
+
+static weir_code evaluate_all(study *s, weir_err *err)
+{
+    uint32_t count = s->scenario->candidate_count;
+    weir_thread_for(count, s->options->threads, evaluate_one, s);
+    for (uint32_t i = 0; i < count; i++) {
+        if (s->codes[i] != WEIR_OK) {
+            return weir_err_set(err, s->codes[i], "%s", s->errs[i].text);
+        }
+    }
+    return WEIR_OK;
+}
+
+/* --- into the result --- */
+
+static bool keep_text(weir_result *result, const char **text)
+{
+    if (*text) {
+        *text = weir_result_copy(result, weir_str_from(*text));
+        return *text != NULL;
+    }
+    return true;
+}
+
+static bool keep_row(weir_result *result, weir_fabric_candidate_row *row)
+{
+    weir_bill_row *bill =
+        weir_arena_alloc(result->arena, (size_t)row->bill_count + 1, sizeof *bill);
+    bool kept = bill != NULL;
+    for (uint32_t i = 0; kept && i < row->bill_count; i++) {
+        bill[i] = row->bill[i];
+        kept = keep_text(result, &bill[i].item) && keep_text(result, &bill[i].part) &&
+               keep_text(result, &bill[i].place) && keep_text(result, &bill[i].price_source);
+    }
+    row->bill = bill;
+    return kept && keep_text(result, &row->name) && keep_text(result, &row->kind) &&
+           keep_text(result, &row->refused) && keep_text(result, &row->band_basis) &&
+           keep_text(result, &row->failure_part) && keep_text(result, &row->bottleneck.link) &&
+           keep_text(result, &row->bottleneck.tier);
+}
+
+static weir_code merge(study *s, weir_err *err)
+{
+    uint32_t count = s->scenario->candidate_count;
+    weir_fabric_result *fabric = weir_arena_alloc(s->result->arena, 1, sizeof *fabric);
+    if (!fabric) {
+        return no_memory(err);
+    }
+    fabric->candidates = weir_arena_alloc(s->result->arena, count, sizeof *fabric->candidates);
+    fabric->scenario_name = weir_result_copy(s->result, weir_str_from(s->scenario->name));
+    fabric->break_even = (weir_fabric_break_even){NAN, NAN, NAN, NULL};
+    fabric->recommended = WEIR_NONE;
+    if (!fabric->candidates || !fabric->scenario_name) {
+        return no_memory(err);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        fabric->candidates[i] = s->evaluations[i].row;
+        if (!keep_row(s->result, &fabric->candidates[i])) {
+            return no_memory(err);
+        }
+    }
+    fabric->candidate_count = count;
+    s->result->fabric = fabric;
+    return WEIR_OK;
+}
+
+/* --- the recommended candidate --- */
+
+/* Circuits that the traffic is judged by: those of the best candidate with circuits; without one,
+ * of a Palomar (presets/ocs) that joins the NICs of nodes. */
+static weir_judge_ground ground_of(const study *s)
+{
+    const weir_cluster *cluster = &s->scenario->cluster;
+    uint32_t light = weir_fabric_best_light(s->result->fabric);
+    weir_judge_ground ground = {
+        .rule = {.bytes_per_s = cluster->nic ? cluster->nic->bytes_per_s : 0,
+                 .ports = cluster->nics}};
+    const weir_ocs_part *ocs = weir_parts_ocs(s->scenario->parts, WEIR_STR("palomar"));
+    if (ocs) {
+        ground.rule.delay_s = ocs->switch_s + (isnan(ocs->linkup_s) ? 0 : ocs->linkup_s);
+    }
+    if (light != WEIR_NONE && s->evaluations[light].blocks) {
+        ground.blocks = s->evaluations[light].blocks;
+        ground.rule.ports = s->evaluations[light].uplinks;
+        ground.rule.delay_s = s->evaluations[light].circuit_s;
+    }
+    return ground;
+}
+
+static weir_code read_ledger(study *s, const weir_fabric_play *play, weir_lines *lines,
+                             weir_err *err)
+{
+    weir_ledger_options options = {.threads = s->options->threads};
+    weir_fabric_result *fabric = s->result->fabric;
+    weir_code code =
+        weir_sim_ledger_build(&play->spmd, &play->run, &options, s->result, lines, err);
+    s->result->fabric = fabric;
+    s->result->command = "fabric";
+    return code;
+}
+
+static weir_code play_best(study *s, uint32_t best, weir_spmd_run *run, weir_lines *lines,
+                           weir_err *err)
+{
+    weir_fabric_wish wish = wish_for(s, best);
+    weir_fabric_play play = {0};
+    wish.link_series = s->options->link_series;
+    weir_code code = weir_fabric_play_run(&wish, &play, err);
+    if (code == WEIR_OK && play.refused) {
+        code = weir_err_set(err, WEIR_ERR_INTERNAL, "a candidate that was played is refused: %s",
+                            play.refused);
+    }
+    if (code == WEIR_OK) {
+        code = read_ledger(s, &play, lines, err);
+    }
+    if (code == WEIR_OK) {
+        weir_judge_input input = {s->scenario, ground_of(s), &play};
+        code = weir_fabric_judge(&input, s->result, err);
+    }
+    if (code == WEIR_OK && run) {
+        *run = play.run;
+        play.run = (weir_spmd_run){0};
+    }
+    weir_fabric_play_clear(&play);
+    return code;
+}
+
+static weir_code refuse_all(const study *s, weir_err *err)
+{
+    const weir_fabric_candidate_row *row = s->result->fabric->candidates;
+    return weir_err_set(err, WEIR_ERR_INPUT, "%s: no candidate can be built: %s: %s",
+                        s->scenario->file, row->name,
+                        row->refused ? row->refused : "its light does not arrive");
+}
+
+static weir_code compare(study *s, weir_spmd_run *run, weir_lines *lines, weir_err *err)
+{
+    uint32_t best = weir_fabric_best(s->result->fabric);
+    if (best == WEIR_NONE) {
+        return refuse_all(s, err);
+    }
+    weir_code code = play_best(s, best, run, lines, err);
+    if (code == WEIR_OK) {
+        code = weir_fabric_compare(s->result, err);
+    }
+    if (code == WEIR_OK && s->options->details) {
+        code = weir_fabric_find_break_even(s->scenario, s->library, s->result, err);
+    }
+    return code == WEIR_OK ? weir_fabric_write_notes(s->scenario, s->evaluations, s->result, err)
+                           : code;
+}
+
+static weir_code reserve(study *s, weir_err *err)
+{
+    uint32_t count = s->scenario->candidate_count;
+    s->evaluations = calloc(count, sizeof *s->evaluations);
+    s->arenas = calloc(count, sizeof *s->arenas);
+    s->codes = calloc(count, sizeof *s->codes);
+    s->errs = calloc(count, sizeof *s->errs);
+    return s->evaluations && s->arenas && s->codes && s->errs ? WEIR_OK : no_memory(err);
+}
+
+static void release(study *s)
+{
+    for (uint32_t i = 0; s->arenas && i < s->scenario->candidate_count; i++) {
+        weir_arena_free(s->arenas[i]);
+    }
+    free(s->evaluations);
+    free(s->arenas);
+    free(s->codes);
+    free(s->errs);
+    weir_library_free(s->library);
+}
+
+weir_code weir_fabric_study(const weir_fabric_scenario *scenario,
+                            const weir_fabric_options *options, weir_result *result,
+                            weir_spmd_run *run, weir_lines *lines, weir_err *err)
+{
+    study s = {.scenario = scenario, .options = options, .result = result};
+    weir_code code = check(scenario, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    code = reserve(&s, err);
+    if (code == WEIR_OK && scenario->cluster.library) {
+        code = weir_library_open(scenario->cluster.library, &s.library, err);
+    }
+    if (code == WEIR_OK) {
+        code = evaluate_all(&s, err);
+    }
+    if (code == WEIR_OK) {
+        code = merge(&s, err);
+    }
+    if (code == WEIR_OK) {
+        code = compare(&s, run, lines, err);
+    }
+    release(&s);
+    return code;
+}

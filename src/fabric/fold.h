@@ -19,7 +19,8 @@ typedef struct {
     const weir_body *bodies; /* their tags play no part in folding */
     uint32_t count;
     const double *capacities; /* by link; NULL: those of the net */
-    /* By link: links of different colours are told apart, whatever they carry; NULL: all alike. */
+    /* By link: links of different colours are told apart, whatever they carry; NULL: all alike.
+     * With colours folding is worth while where bodies and links together halve. */
     const uint64_t *link_colours;
 } weir_traffic;
 

@@ -144,6 +144,16 @@ static uint32_t renumber_bodies(refinement *r)
     return classes;
 }
 
+/* Who colours links has something behind them that folds too (sim/: devices). */
+static bool is_worth_while(const weir_fold *fold)
+{
+    if (!fold->link_colours) {
+        return fold->body_classes <= fold->body_count / 2;
+    }
+    return (uint64_t)fold->body_classes + fold->link_classes <=
+           ((uint64_t)fold->body_count + fold->link_count) / 2;
+}
+
 /* false: too many classes. */
 static bool refine(refinement *r)
 {
@@ -157,7 +167,7 @@ static bool refine(refinement *r)
         fold->link_classes = renumber_links(r);
         colour_bodies(r);
         fold->body_classes = renumber_bodies(r);
-        if (fold->body_classes > fold->body_count / 2) {
+        if (!is_worth_while(fold)) {
             return false;
         }
         if (fold->body_classes == bodies && fold->link_classes == links) {

@@ -34,7 +34,7 @@ static inline double factor_of(const weir_path *path, uint32_t step)
 }
 
 /* Fills the classes of bodies and links, the coarsest that tell apart what behaves differently.
- * *good: false where there are more than half as many as bodies. WEIR_ERR_MEMORY. */
+ * *good: false where they are too many (fold.h). WEIR_ERR_MEMORY. */
 weir_code fold_colour(weir_fold *fold, const double *capacities, bool *good);
 /* Checks the classes one by one, and builds their net and their bodies. *good: false where a check
  * fails. members and starts have room. */

@@ -1,0 +1,301 @@
+/* Opens a library's preset and picks the fastest of what it would take. */
+#include "collective/library.h"
+
+#include "base/text.h"
+#include "collective/library_inside.h"
+#include "scenario/preset.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRESETS_MAX 64
+#define LARGE_BYTES (1024.0 * 1024.0) /* what the residues of a fit call large */
+
+/* --- opening ------------------------------------------------------------------------------ */
+
+static weir_code unknown_library(const char *id, weir_err *err)
+{
+    const char *names[PRESETS_MAX], *path;
+    char ids[PRESETS_MAX][64];
+    uint32_t state = 0, count = 0;
+    while (count < PRESETS_MAX && (path = weir_preset_next("collectives", &state))) {
+        weir_str name = weir_str_from(path);
+        name.p += strlen("collectives/");
+        name.n -= (uint32_t)(strlen("collectives/") + strlen(".yaml"));
+        if (name.n < sizeof ids[0]) {
+            memcpy(ids[count], name.p, name.n);
+            ids[count][name.n] = 0;
+            names[count] = ids[count];
+            count++;
+        }
+    }
+    weir_text known = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        weir_text_printf(&known, "%s%s", i ? ", " : "", names[i]);
+    }
+    weir_code code =
+        weir_err_set(err, WEIR_ERR_INPUT, "'%.60s' is no collective library; known are %s", id,
+                     known.p ? known.p : "none");
+    weir_text_clear(&known);
+    return code;
+}
+
+static bool is_preset(const char *path)
+{
+    const char *known;
+    uint32_t state = 0;
+    while ((known = weir_preset_next("collectives", &state))) {
+        if (strcmp(known, path) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+weir_code weir_library_open(const char *id, weir_library **out, weir_err *err)
+{
+    weir_code code = WEIR_OK;
+    weir_text path = {0};
+    weir_text_printf(&path, "collectives/%s.yaml", id);
+    weir_library *library = calloc(1, sizeof *library);
+    if (!library || !path.p || path.failed || !(library->arena = weir_arena_new()) ||
+        !(library->id = weir_arena_copy(library->arena, weir_str_from(id)))) {
+        code = weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a collective library");
+    } else if (!is_preset(path.p)) {
+        code = unknown_library(id, err);
+    } else {
+        code = library_read(library, path.p, err);
+    }
+    weir_text_clear(&path);
+    if (code != WEIR_OK) {
+        weir_library_free(library);
+        return code;
+    }
+    *out = library;
+    return WEIR_OK;
+}
+
+void weir_library_free(weir_library *library)
+{
+    if (library) {
+        weir_arena_free(library->arena);
+        free(library);
+    }
+}
+
+/* --- which transports --------------------------------------------------------------------- */
+
+/* How far two rates are apart, as a ratio of at least 1. */
+static double apart(double a, double b)
+{
+    return a > b ? a / b : b / a;
+}
+
+/* Whether a transport of rate is nearer to wanted than the best so far; wanted 0: no matter. */
+static bool is_nearer(double rate, double best, double wanted)
+{
+    return rate > 0 && (best <= 0 || (wanted > 0 && apart(rate, wanted) < apart(best, wanted)));
+}
+
+static const library_node *find_node(const weir_library *library, const char *id, double wanted)
+{
+    const library_node *best = NULL;
+    for (uint32_t i = 0; i < library->node_count; i++) {
+        const library_node *node = &library->nodes[i];
+        if (id && strcmp(id, node->id) == 0) {
+            return node;
+        }
+        if (!id && is_nearer(node->bytes_per_s, best ? best->bytes_per_s : 0, wanted)) {
+            best = node;
+        }
+    }
+    return best;
+}
+
+static const library_network *find_network(const weir_library *library, const char *id,
+                                           double wanted)
+{
+    const library_network *best = NULL;
+    for (uint32_t i = 0; i < library->network_count; i++) {
+        const library_network *network = &library->networks[i];
+        if (id && strcmp(id, network->id) == 0) {
+            return network;
+        }
+        if (!id && is_nearer(network->bytes_per_s, best ? best->bytes_per_s : 0, wanted)) {
+            best = network;
+        }
+    }
+    return best;
+}
+
+static weir_code unknown_transport(const weir_library *library, const char *id, bool is_network,
+                                   weir_err *err)
+{
+    weir_text known = {0};
+    for (uint32_t i = 0; i < (is_network ? library->network_count : library->node_count); i++) {
+        weir_text_printf(&known, "%s%s", i ? ", " : "",
+                         is_network ? library->networks[i].id : library->nodes[i].id);
+    }
+    weir_code code = weir_err_set(
+        err, WEIR_ERR_INPUT, "library %s knows no transport '%.60s' %s nodes; it knows %s",
+        library->id, id, is_network ? "between" : "inside", known.p ? known.p : "none");
+    weir_text_clear(&known);
+    return code;
+}
+
+static weir_code find_transports(const weir_library *library, const weir_collective_shape *shape,
+                                 const weir_collective_wish *wish, library_transports *found,
+                                 weir_err *err)
+{
+    bool between = shape->nodes > 1;
+    double node_rate = shape->ranks > shape->nodes ? shape->node_bytes_per_s : 0;
+    found->node = find_node(library, wish->node_transport, node_rate);
+    found->network =
+        between ? find_network(library, wish->network_transport, shape->network_bytes_per_s) : NULL;
+    if (!found->node) {
+        return unknown_transport(library, wish->node_transport ? wish->node_transport : "any",
+                                 false, err);
+    }
+    if (between && !found->network) {
+        return unknown_transport(library, wish->network_transport ? wish->network_transport : "any",
+                                 true, err);
+    }
+    return WEIR_OK;
+}
+
+/* --- choosing ----------------------------------------------------------------------------- */
+
+static weir_code check_shape(const weir_collective_shape *shape, weir_err *err)
+{
+    if (shape->ranks == 0 || shape->nodes == 0 || shape->nodes > shape->ranks) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "%u ranks on %u nodes: expected 1 <= nodes <= ranks", shape->ranks,
+                            shape->nodes);
+    }
+    if (!(shape->bytes >= 0) || isinf(shape->bytes)) {
+        return weir_err_set(err, WEIR_ERR_INPUT, "a collective of %g bytes", shape->bytes);
+    }
+    if (shape->ranks > shape->nodes && !(shape->node_bytes_per_s > 0)) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "%u ranks on %u nodes, but nothing joins the devices of a node",
+                            shape->ranks, shape->nodes);
+    }
+    if (shape->nodes > 1 && !(shape->network_bytes_per_s > 0)) {
+        return weir_err_set(err, WEIR_ERR_INPUT, "%u nodes, but nothing joins them", shape->nodes);
+    }
+    return WEIR_OK;
+}
+
+/* What the library would take of its own accord, on these transports, at this scale. */
+static bool is_taken(const weir_library *library, const weir_collective_shape *shape,
+                     const library_transports *transports, weir_collective_algorithm algorithm)
+{
+    if (!library->takes[shape->kind][algorithm]) {
+        return false;
+    }
+    bool is_tree = algorithm == WEIR_ALGORITHM_TREE || algorithm == WEIR_ALGORITHM_NVLS_TREE;
+    if (is_tree && (shape->nodes == 1 || (transports->network->most_at_tree > 0 &&
+                                          shape->nodes > transports->network->most_at_tree))) {
+        return false;
+    }
+    uint32_t from = transports->node->reduction_ranks;
+    return algorithm != WEIR_ALGORITHM_NVLS || (from > 0 && shape->ranks >= from);
+}
+
+static bool find_best(const weir_library *library, const weir_collective_shape *shape,
+                      const weir_collective_wish *wish, const library_transports *transports,
+                      weir_collective_choice *best)
+{
+    bool found = false;
+    double best_s = 0;
+    for (uint32_t a = 0; a < WEIR_ALGORITHM_COUNT; a++) {
+        weir_collective_algorithm algorithm = (weir_collective_algorithm)a;
+        bool wished = wish->algorithm != WEIR_ALGORITHM_COUNT;
+        if ((wished && algorithm != wish->algorithm) ||
+            !weir_collective_is_possible(shape, algorithm) ||
+            (!wished && !is_taken(library, shape, transports, algorithm))) {
+            continue;
+        }
+        for (uint32_t p = 0; p < WEIR_PROTOCOL_COUNT; p++) {
+            weir_collective_choice choice;
+            if ((wish->protocol != WEIR_PROTOCOL_COUNT && p != (uint32_t)wish->protocol) ||
+                !library_model_choice(shape, transports, algorithm, (weir_collective_protocol)p,
+                                      &choice)) {
+                continue;
+            }
+            double seconds = weir_collective_estimate_s(shape, &choice);
+            if (!found || seconds < best_s) {
+                *best = choice;
+                best_s = seconds;
+                found = true;
+            }
+        }
+    }
+    return found;
+}
+
+static weir_code find_caller(const weir_library *library, const char *name, double *seconds,
+                             weir_err *err)
+{
+    *seconds = 0;
+    if (!name) {
+        return WEIR_OK;
+    }
+    for (uint32_t i = 0; i < library->caller_count; i++) {
+        if (strcmp(library->callers[i].name, name) == 0) {
+            *seconds = library->callers[i].seconds;
+            return WEIR_OK;
+        }
+    }
+    return weir_err_set(err, WEIR_ERR_INPUT, "library %s knows no caller '%.60s'", library->id,
+                        name);
+}
+
+weir_code weir_library_choose(const weir_library *library, const weir_collective_shape *shape,
+                              const weir_collective_wish *wish, weir_collective_choice *choice,
+                              weir_err *err)
+{
+    library_transports transports;
+    weir_collective_choice best;
+    double caller_s;
+    weir_code code = check_shape(shape, err);
+    if (code || (code = find_transports(library, shape, wish, &transports, err)) ||
+        (code = find_caller(library, wish->caller, &caller_s, err))) {
+        return code;
+    }
+    if (!find_best(library, shape, wish, &transports, &best)) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "library %s cannot do %s by %s with protocol %s for %u ranks on %u "
+                            "nodes over %s",
+                            library->id, weir_collective_kind_name(shape->kind),
+                            weir_collective_algorithm_name(wish->algorithm),
+                            weir_collective_protocol_name(wish->protocol), shape->ranks,
+                            shape->nodes,
+                            transports.network ? transports.network->id : transports.node->id);
+    }
+    best.latency_s += caller_s;
+    best.transport_was_assumed = (shape->ranks > shape->nodes && !wish->node_transport) ||
+                                 (shape->nodes > 1 && !wish->network_transport);
+    *choice = best;
+    return WEIR_OK;
+}
+
+/* --- how sure ----------------------------------------------------------------------------- */
+
+double weir_library_error(const weir_library *library, const weir_collective_shape *shape)
+{
+    bool between = shape->nodes > 1;
+    const library_node *node = find_node(library, NULL, shape->node_bytes_per_s);
+    const library_network *network =
+        between ? find_network(library, NULL, shape->network_bytes_per_s) : NULL;
+    for (uint32_t i = 0; i < library->residue_count; i++) {
+        const library_residue *r = &library->residues[i];
+        bool same_network =
+            network ? r->network && strcmp(r->network, network->id) == 0 : !r->network && !between;
+        if (node && same_network && strcmp(r->node, node->id) == 0) {
+            return shape->bytes >= LARGE_BYTES ? r->large_share : r->small_share;
+        }
+    }
+    return (double)NAN;
+}

@@ -1,0 +1,1 @@
+"""Fits presets/collectives to measured collectives; see docs/model/collective.md."""

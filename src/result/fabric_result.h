@@ -91,6 +91,7 @@ typedef struct {
 typedef struct {
     const char *price, *winner; /* from that price on another one wins */
     double at_usd;
+    bool is_below; /* it wins below that price, not above */
 } weir_fabric_flip;
 
 typedef struct {             /* load of a link over time, or of all links like it */

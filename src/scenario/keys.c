@@ -79,9 +79,13 @@ static weir_code read_quantity(const weir_key_source *source, const weir_yaml_no
     if (!is_inside(key, value)) {
         char expected[96];
         const char *unit = weir_unit_name(key->dimension);
-        snprintf(expected, sizeof expected,
-                 key->max > 0 ? "%s %.6g and at most %.6g %s" : "%s %.6g",
-                 key->above ? "more than" : "at least", key->min, key->max, unit);
+        const char *word = key->above ? "more than" : "at least";
+        if (key->max > 0) {
+            snprintf(expected, sizeof expected, "%s %.6g and at most %.6g %s", word, key->min,
+                     key->max, unit);
+        } else {
+            snprintf(expected, sizeof expected, "%s %.6g %s", word, key->min, unit);
+        }
         return weir_yaml_reject(source->doc, node, expected, err);
     }
     *out = value;

@@ -216,10 +216,17 @@ static weir_code apply(const change *c, const weir_yaml_node **root, weir_err *e
     for (uint32_t level = 0; at; level++) {
         uint32_t used = 0;
         weir_yaml_node *child = NULL;
-        if (at->kind == WEIR_YAML_SCALAR || level == MAX_LEVELS || way.n == 0) {
+        if (way.n == 0 || way.p[0] == '.' || level == MAX_LEVELS) {
+            return weir_err_set(err, WEIR_ERR_INPUT,
+                                "%s: found an empty name or more than %d, expected names joined by "
+                                "dots",
+                                c->origin, MAX_LEVELS);
+        }
+        if (at->kind == WEIR_YAML_SCALAR) {
+            uint32_t done = c->key.n - way.n;
             return weir_err_set(err, WEIR_ERR_INPUT,
                                 "%s: found a value at '%.*s', expected a mapping or a list",
-                                c->origin, (int)(c->key.n - way.n), c->key.p);
+                                c->origin, (int)(done ? done - 1 : 0), c->key.p);
         }
         weir_code code = step_into(c, at, way, &used, &child, err);
         if (code != WEIR_OK) {

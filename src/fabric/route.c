@@ -202,6 +202,13 @@ static weir_code network_leg(weir_router *r, uint32_t from, uint32_t to, uint64_
         return route_clos(r, from, to, flow, err);
     case WEIR_FABRIC_DRAGONFLY:
         return route_dragonfly(r, from, to, flow, err);
+    case WEIR_FABRIC_LIGHT: {
+        weir_code code = route_light(r, from, to, flow, err);
+        if (code != WEIR_OK || r->leg_weight > 0 || r->dead_count == 0) {
+            return code;
+        }
+        return route_graph(r, pair, flow, false, err); /* whatever is left */
+    }
     case WEIR_FABRIC_TORUS:
         if (r->routing.choice == WEIR_ROUTE_FIXED) {
             weir_code code = route_torus(r, from, to, err);
@@ -357,6 +364,7 @@ void weir_router_free(weir_router *router)
         free(router->place);
         free(router->dead);
         route_fields_free(router->fields);
+        route_blocks_free(router->blocks);
         free(router);
     }
 }
@@ -367,5 +375,6 @@ void weir_router_set_dead(weir_router *router, weir_link_id link, bool is_dead)
         router->dead[link] = is_dead;
         router->dead_count += is_dead ? 1 : -1u;
         route_fields_forget(router->fields);
+        route_blocks_forget(router->blocks);
     }
 }

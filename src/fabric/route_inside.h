@@ -9,6 +9,7 @@
 #include "fabric/topology_inside.h"
 
 typedef struct route_fields route_fields; /* distances to destinations, see route_graph.c */
+typedef struct route_blocks route_blocks; /* the same between blocks, see route_light.c */
 
 struct weir_router {
     const weir_topology *topology;
@@ -26,6 +27,7 @@ struct weir_router {
     uint8_t *dead;     /* by link */
     uint32_t dead_count;
     route_fields *fields; /* NULL until needed */
+    route_blocks *blocks; /* NULL until needed */
 };
 
 weir_code route_add(weir_router *r, weir_link_id link, double weight, weir_err *err);
@@ -68,6 +70,10 @@ weir_code route_clos(weir_router *r, uint32_t from, uint32_t to, uint64_t flow, 
 weir_code route_dragonfly(weir_router *r, uint32_t from, uint32_t to, uint64_t flow, weir_err *err);
 /* Dimension by dimension; finds nothing where that way is dead or the torus is twisted. */
 weir_code route_torus(weir_router *r, uint32_t from, uint32_t to, weir_err *err);
+/* Over circuits between blocks, the fewest of them; inside a block as in a Clos. */
+weir_code route_light(weir_router *r, uint32_t from, uint32_t to, uint64_t flow, weir_err *err);
+void route_blocks_forget(route_blocks *blocks); /* links died or came back; NULL is fine */
+void route_blocks_free(route_blocks *blocks);
 /* Shortest ways by search: all equally, or (ECMP) one drawn by each queue pair.
  * is_in_node: over links of the node only, where devices forward. */
 weir_code route_graph(weir_router *r, const uint32_t pair[2], uint64_t flow, bool is_in_node,

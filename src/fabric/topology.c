@@ -109,7 +109,7 @@ static weir_code lay_list(weir_topology *t, const weir_cable_list *list, weir_er
 static weir_code shape(weir_topology *t, const weir_fabric *fabric,
                        uint32_t counts[WEIR_VERTEX_KIND_COUNT], weir_err *err)
 {
-    bool has_nodes = fabric->kind <= WEIR_FABRIC_DRAGONFLY;
+    bool has_nodes = fabric->kind <= WEIR_FABRIC_LIGHT;
     weir_code code =
         has_nodes ? shape_nodes(t, &fabric->nodes, fabric->kind != WEIR_FABRIC_NODE, counts, err)
                   : WEIR_OK;
@@ -123,6 +123,8 @@ static weir_code shape(weir_topology *t, const weir_fabric *fabric,
         return shape_clos(t, &fabric->clos, counts, err);
     case WEIR_FABRIC_DRAGONFLY:
         return shape_dragonfly(t, &fabric->dragonfly, counts, err);
+    case WEIR_FABRIC_LIGHT:
+        return shape_light(t, &fabric->light, counts, err);
     case WEIR_FABRIC_TORUS:
         return shape_torus(t, &fabric->torus, counts, err);
     case WEIR_FABRIC_LIST:
@@ -144,6 +146,8 @@ static weir_code lay(weir_topology *t, const weir_fabric *fabric, weir_err *err)
         return lay_clos(t, &fabric->clos, err);
     case WEIR_FABRIC_DRAGONFLY:
         return lay_dragonfly(t, &fabric->dragonfly, err);
+    case WEIR_FABRIC_LIGHT:
+        return lay_light(t, &fabric->light, err);
     case WEIR_FABRIC_TORUS:
         return lay_torus(t, &fabric->torus, err);
     case WEIR_FABRIC_LIST:
@@ -181,12 +185,42 @@ void weir_topology_free(weir_topology *topology)
 {
     if (topology) {
         weir_net_free(topology->net);
+        light_clear(&topology->light);
         free(topology->links);
         free(topology);
     }
 }
 
+weir_code weir_light_measure(const weir_fabric *fabric, weir_light_blocks *blocks, weir_err *err)
+{
+    weir_topology t = {.kind = fabric->kind};
+    uint32_t counts[WEIR_VERTEX_KIND_COUNT] = {0};
+    weir_code code =
+        fabric->kind == WEIR_FABRIC_LIGHT
+            ? shape(&t, fabric, counts, err)
+            : weir_err_set(err, WEIR_ERR_USAGE, "blocks of a network without circuits");
+    if (code == WEIR_OK) {
+        *blocks = (weir_light_blocks){t.light.blocks, t.light.block_nodes, t.light.networks,
+                                      t.light.uplinks};
+    }
+    return code;
+}
+
 /* --- reading --- */
+
+uint32_t weir_topology_links_below_light(const weir_topology *topology)
+{
+    return topology->light.first;
+}
+
+uint32_t weir_topology_node_links(const weir_topology *topology)
+{
+    uint32_t count = 0;
+    while (count < topology->count && topology->links[count].tier == WEIR_TIER_IN_NODE) {
+        count++;
+    }
+    return count;
+}
 
 const weir_net *weir_topology_net(const weir_topology *topology)
 {

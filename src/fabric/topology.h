@@ -109,6 +109,34 @@ typedef struct {
     weir_cable nic, local, global;
 } weir_dragonfly;
 
+/* --- circuits of light between blocks, instead of upper tiers --- */
+
+typedef enum {
+    WEIR_LIGHT_PODS = 0, /* leaves and spines; circuits end at spines */
+    WEIR_LIGHT_LEAVES,
+    WEIR_LIGHT_NICS, /* no switches: a block is a node, each of its NICs on a network of its own */
+} weir_light_ends;
+
+typedef struct {
+    uint32_t from, to; /* blocks */
+} weir_light_circuit;
+
+/* Blocks take whole nodes, in order; the same circuits on each network (plane of switches, or rail
+ * of NICs). A circuit that is followed by its opposite is one cable with it. Those of a block take
+ * its ends in the order of the list; ends are dealt out to the spines of a pod in turn. */
+typedef struct {
+    weir_light_ends ends;
+    weir_clos clos; /* of the leaves and spines below; its tiers, wiring and upper parts not read */
+    uint32_t uplinks; /* ends of each block on each network; 0: as oversubscription says, NICs: 2 */
+    weir_cable circuit;
+    const weir_light_circuit *circuits;
+    uint32_t count;
+    bool turns; /* circuits are shares of time of all ends (rotor): there may be more than ends */
+    /* Of the bytes between two blocks that a circuit joins, this goes over one other block, all of
+     * them equally; 0..1. */
+    double transit_share;
+} weir_light;
+
 /* An end: devices are 0 .. devices - 1, then come the switches. */
 typedef struct {
     uint32_t from, to;
@@ -128,6 +156,7 @@ typedef enum {
     WEIR_FABRIC_NODE = 0,  /* one node and nothing between nodes */
     WEIR_FABRIC_CLOS,      /* nodes, clos */
     WEIR_FABRIC_DRAGONFLY, /* nodes, dragonfly */
+    WEIR_FABRIC_LIGHT,     /* nodes, light */
     WEIR_FABRIC_TORUS,     /* torus; a device at each place */
     WEIR_FABRIC_LIST,      /* list */
 } weir_fabric_kind;
@@ -138,6 +167,7 @@ typedef struct {
     union {
         weir_clos clos;
         weir_dragonfly dragonfly;
+        weir_light light;
         weir_torus torus;
         weir_cable_list list;
     };
@@ -165,6 +195,19 @@ typedef struct weir_topology weir_topology;
  * what it points to are needed during the call only. */
 weir_code weir_topology_new(const weir_fabric *fabric, weir_topology **topology, weir_err *err);
 void weir_topology_free(weir_topology *topology); /* NULL is fine */
+
+/* The blocks that circuits would join, before there are any. */
+typedef struct {
+    uint32_t blocks, block_nodes; /* nodes of each (the last one may have less) */
+    uint32_t networks;            /* with the same circuits each */
+    uint32_t uplinks;             /* ends of each block on each network */
+} weir_light_blocks;
+
+weir_code weir_light_measure(const weir_fabric *fabric, weir_light_blocks *blocks, weir_err *err);
+/* Links before the first circuit, of a topology of that kind. */
+uint32_t weir_topology_links_below_light(const weir_topology *topology);
+/* Links inside nodes: they come first. */
+uint32_t weir_topology_node_links(const weir_topology *topology);
 
 const weir_net *weir_topology_net(const weir_topology *topology); /* lives as long as topology */
 uint32_t weir_topology_devices(const weir_topology *topology);

@@ -49,6 +49,21 @@ typedef struct {
     weir_link_id port, local, global;        /* the first ones; port of NIC g: port + 2g */
 } dragonfly_shape;
 
+/* Circuit k of network n: first + n x count + k. The lists of a block's circuits are those from
+ * out[out_start[block]] on, as numbers k. */
+typedef struct {
+    weir_light_ends ends;
+    uint32_t blocks, block_nodes, networks, uplinks;
+    uint32_t spare_ports; /* of a spine or leaf, for circuits */
+    double transit_share;
+    weir_link_id first;
+    uint32_t count;               /* circuits of a network */
+    weir_light_circuit *circuits; /* owned */
+    uint32_t *from_end, *to_end;  /* by circuit: which of the block's ends */
+    uint32_t *out_start, *out;    /* blocks + 1; count */
+    uint32_t *in_start, *in;
+} light_shape;
+
 struct weir_topology {
     weir_net *net;
     weir_link *links; /* by link id */
@@ -62,6 +77,7 @@ struct weir_topology {
         dragonfly_shape dragonfly;
         torus_shape torus;
     };
+    light_shape light; /* beside clos, which has its lower part */
 };
 
 /* How many vertices of each kind; once, before links are added. */
@@ -94,6 +110,14 @@ weir_code lay_clos(weir_topology *t, const weir_clos *clos, weir_err *err);
 /* Where a NIC is plugged in: its place among the ports of its network, leaf by leaf. */
 uint32_t clos_place(const clos_shape *c, uint32_t nic);
 uint32_t clos_network(const clos_shape *c, uint32_t nic, uint32_t plane);
+
+/* light.c. shape_light knows nothing of circuits yet. */
+weir_code shape_light(weir_topology *t, const weir_light *light,
+                      uint32_t counts[WEIR_VERTEX_KIND_COUNT], weir_err *err);
+weir_code lay_light(weir_topology *t, const weir_light *light, weir_err *err);
+void light_clear(light_shape *light);
+/* The spine, of its network, at an end of a block of kind PODS. */
+uint32_t light_spine(const weir_topology *t, uint32_t block, uint32_t end);
 
 weir_code shape_dragonfly(weir_topology *t, const weir_dragonfly *dragonfly,
                           uint32_t counts[WEIR_VERTEX_KIND_COUNT], weir_err *err);

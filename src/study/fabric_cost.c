@@ -84,8 +84,8 @@ static void keep_counts(const weir_bill *bill, const weir_candidate_network *net
 }
 
 /* What is not known of one part makes the sum unknown: half a price would win every comparison. */
-static void keep_costs(const weir_fabric_scenario *scenario, const weir_bill *bill,
-                       weir_fabric_candidate_row *row)
+static weir_bill_costs keep_costs(const weir_fabric_scenario *scenario, const weir_bill *bill,
+                                  weir_fabric_candidate_row *row)
 {
     const weir_economics *e = &scenario->economics;
     weir_bill_economics economics = {.kwh_usd = e->kwh_usd,
@@ -108,12 +108,14 @@ static void keep_costs(const weir_fabric_scenario *scenario, const weir_bill *bi
     row->waiting_usd_per_year = costs.waiting_usd_per_year;
     row->total_usd_per_year = priced && powered ? costs.total_usd_per_year : NAN;
     row->joules_per_step = powered ? costs.joules_per_step : NAN;
+    return costs;
 }
 
 weir_code weir_fabric_cost(const weir_fabric_scenario *scenario, const weir_fabric_play *play,
-                           weir_arena *arena, weir_fabric_candidate_row *row, weir_bill *bill,
-                           weir_err *err)
+                           weir_arena *arena, weir_fabric_candidate_row *row,
+                           weir_fabric_account *account, weir_err *err)
 {
+    weir_bill *bill = &account->bill;
     weir_conversion_load loads[WEIR_NEED_CABLES] = {{0}};
     uint32_t count = 0;
     double bytes_between = 0;
@@ -128,7 +130,7 @@ weir_code weir_fabric_cost(const weir_fabric_scenario *scenario, const weir_fabr
         return code;
     }
     keep_counts(bill, &play->network, row);
-    keep_costs(scenario, bill, row);
+    account->costs = keep_costs(scenario, bill, row);
     weir_conversions made = weir_bill_conversions(bill, loads, count, bytes_between, row->step_s);
     row->conversions_per_byte = made.per_byte;
     row->conversion.usd = made.usd;

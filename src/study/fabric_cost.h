@@ -13,11 +13,16 @@ weir_code weir_fabric_bill(const weir_fabric_scenario *scenario,
                            const weir_candidate_network *network, weir_arena *arena,
                            weir_bill *bill, weir_err *err);
 
+typedef struct {
+    weir_bill bill;
+    weir_bill_costs costs;
+} weir_fabric_account;
+
 /* Fills the counts, money, watts, conversions and bill of a row whose times and waits are there.
  * Texts and bill live in the arena or in the scenario. */
 weir_code weir_fabric_cost(const weir_fabric_scenario *scenario, const weir_fabric_play *play,
-                           weir_arena *arena, weir_fabric_candidate_row *row, weir_bill *bill,
-                           weir_err *err);
+                           weir_arena *arena, weir_fabric_candidate_row *row,
+                           weir_fabric_account *account, weir_err *err);
 
 /* fabric_conversion.c: bytes of one step that cross optical links, by module, and that are sent
  * between nodes. loads: room for WEIR_NEED_CABLES. */

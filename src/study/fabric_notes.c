@@ -56,7 +56,7 @@ static weir_code write_price_note(const weir_fabric_scenario *scenario,
     price_sum sum = {0};
     price_set set = {.count = 0};
     for (uint32_t i = 0; i < scenario->candidate_count; i++) {
-        const weir_bill *bill = &evaluations[i].bill;
+        const weir_bill *bill = &evaluations[i].account.bill;
         for (uint32_t k = 0; k < bill->count; k++) {
             if (bill->items[k].price && is_new(&set, bill->items[k].price)) {
                 add_price(&sum, bill->items[k].price);

@@ -145,7 +145,7 @@ static weir_code fill(const weir_fabric_wish *wish, bool details, weir_fabric_pl
         code = weir_fabric_band(wish, play, arena, row, err);
     }
     if (code == WEIR_OK) {
-        code = weir_fabric_cost(wish->scenario, play, arena, row, &made->bill, err);
+        code = weir_fabric_cost(wish->scenario, play, arena, row, &made->account, err);
     }
     if (code == WEIR_OK) {
         code = keep_network(play, arena, made, err);

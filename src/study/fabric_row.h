@@ -10,7 +10,7 @@
 
 typedef struct {
     weir_fabric_candidate_row row; /* its texts live in the arena or in the scenario */
-    weir_bill bill;                /* in the arena */
+    weir_fabric_account account;
     const char *notes[8];
     uint32_t note_count;
     double least_efficiency, most_efficiency; /* eta_transport of its roads; 0: not played */

@@ -9,6 +9,7 @@
 #include "study/fabric_compare.h"
 #include "study/fabric_judge.h"
 #include "study/fabric_notes.h"
+#include "study/fabric_ranking.h"
 #include "study/sim_ledger.h"
 
 #include <math.h>
@@ -210,6 +211,9 @@ static weir_code compare(study *s, weir_spmd_run *run, weir_lines *lines, weir_e
     weir_code code = play_best(s, best, run, lines, err);
     if (code == WEIR_OK) {
         code = weir_fabric_compare(s->result, err);
+    }
+    if (code == WEIR_OK) {
+        code = weir_fabric_find_flips(s->scenario, s->evaluations, s->result, err);
     }
     if (code == WEIR_OK && s->options->details) {
         code = weir_fabric_find_break_even(s->scenario, s->library, s->result, err);

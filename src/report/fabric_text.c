@@ -76,7 +76,7 @@ static void add_flips(weir_text *line, const weir_fabric_result *fabric)
         const weir_fabric_candidate_row named = {.name = flip->winner};
         weir_text_add(line, WEIR_STR("; with "));
         weir_text_escaped(line, weir_str_from(flip->price), 0);
-        weir_text_add(line, WEIR_STR(" at "));
+        weir_text_add(line, flip->is_below ? WEIR_STR(" below ") : WEIR_STR(" above "));
         weir_quantity_usd(line, flip->at_usd);
         weir_text_char(line, ' ');
         candidate_add(line, &named);
@@ -94,9 +94,12 @@ static void put_winner(const page *p)
         if (isnan(best->total_usd_per_year)) {
             weir_text_add(&line, WEIR_STR(" is the fastest; prices are missing to say more"));
         } else {
-            weir_text_add(&line, WEIR_STR(" costs least, "));
-            weir_quantity_usd(&line, best->total_usd_per_year);
-            weir_text_add(&line, WEIR_STR(" a year (purchase over its life, power, waiting)"));
+            weir_text_add(&line, WEIR_STR(" costs least"));
+            if (best->sentence == NULL) {
+                weir_text_add(&line, WEIR_STR(", "));
+                weir_quantity_usd(&line, best->total_usd_per_year);
+                weir_text_add(&line, WEIR_STR(" a year (purchase over its life, power, waiting)"));
+            }
             if (fabric->flip_count == 0 && fabric->candidate_count > 1) {
                 weir_text_add(&line, WEIR_STR(", at every price in the ranges"));
             }

@@ -232,6 +232,7 @@ static void put_flips(weir_json_writer *w, const weir_fabric_result *fabric)
         json_put_text(w, "price", fabric->flips[i].price);
         put_double(w, "at_usd", fabric->flips[i].at_usd);
         json_put_text(w, "winner", fabric->flips[i].winner);
+        put_bool(w, "below", fabric->flips[i].is_below);
         weir_json_close(w);
     }
     weir_json_close(w);

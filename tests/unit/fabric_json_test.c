@@ -118,7 +118,7 @@ static void a_simulated_run_says_what_was_played(void **state)
     assert_has(&text, "\"scenario\": \"0123456789abcdef\", \"seed\": 7}");
     assert_has(&text, "\"recommended\": \"B ocs per job\"");
     assert_has(&text, "\"flips\": [\n   {\"price\": \"a port of an OCS\", \"at_usd\": 940, "
-                      "\"winner\": \"A clos 1:1\"}\n");
+                      "\"winner\": \"A clos 1:1\", \"below\": false}\n");
     assert_has(&text, "\"pareto\": [\"A clos 1:1\", \"B ocs per job\"]");
     weir_text_clear(&text);
     weir_result_free(r);

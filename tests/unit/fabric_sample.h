@@ -193,7 +193,7 @@ static inline void fabric_sample_traffic(weir_result *r)
 
 static inline weir_result *fabric_sample(void)
 {
-    static weir_fabric_flip flips[] = {{"a port of an OCS", "A clos 1:1", 940}};
+    static weir_fabric_flip flips[] = {{"a port of an OCS", "A clos 1:1", 940, false}};
     static const char *pareto[] = {"A clos 1:1", "B ocs per job"};
     static struct weir_scenario_row rows[] = {{"cluster.nodes", "8"}, {"cluster.devices", "8"}};
     weir_result *r = weir_result_new();

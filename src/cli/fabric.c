@@ -1,0 +1,163 @@
+#include "cli/fabric.h"
+
+#include "cli/commands.h"
+#include "cli/document.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "report/fabric_csv.h"
+#include "report/fabric_questions.h"
+#include "report/fabric_text.h"
+#include "result/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void run_clear(fabric_run_state *run)
+{
+    weir_result_free(run->result);
+    for (uint32_t i = 0; i < run->result_count; i++)
+        weir_result_free(run->results[i]);
+    free(run->results);
+    weir_lines_clear(&run->lines);
+    weir_spmd_run_clear(&run->played);
+    weir_budget_free(run->budget);
+    weir_text_clear(&run->input);
+}
+
+/* The scenario on each of its candidates. */
+static weir_code compare(fabric_run_state *run, weir_err *err)
+{
+    const fabric_options *o = run->options;
+    weir_fabric_scenario scenario = {0};
+    weir_fabric_options options = {
+        .threads = o->threads,
+        .details = true,
+        .link_series = o->perfetto || o->series_links,
+        .budget = run->budget,
+    };
+    run->result = weir_result_new();
+    if (!run->result)
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory");
+    weir_code code = fabric_read_scenario(run, NULL, &scenario, err);
+    if (code == WEIR_OK)
+        code = weir_fabric_study(&scenario, &options, run->result, &run->played, &run->lines, err);
+    run->result->seed = scenario.seed;
+    weir_fabric_scenario_clear(&scenario);
+    if (code == WEIR_OK && options.link_series)
+        code = fabric_note_links(run, err);
+    return code;
+}
+
+static weir_code answer(fabric_run_state *run, progress *p, weir_err *err)
+{
+    const fabric_options *o = run->options;
+    progress_stage(p, "reading");
+    run->budget = weir_budget_new(o->max_memory_bytes);
+    if (!run->budget)
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory");
+    weir_code code = fabric_read_input(run, err);
+    progress_stage(p, "playing");
+    if (code == WEIR_OK)
+        code = o->sweep_count > 0 ? fabric_sweep(run, err)
+               : o->finds         ? fabric_find(run, err)
+               : o->mix_count > 0 ? fabric_mix(run, err)
+                                  : compare(run, err);
+    if (code == WEIR_OK)
+        code = fabric_note_scenario(run, run->result, err);
+    progress_stage(p, "writing");
+    if (code == WEIR_OK && o->bom)
+        code = fabric_write_bills(run, err);
+    if (code == WEIR_OK && o->perfetto)
+        code = fabric_write_picture(run, err);
+    return code;
+}
+
+static bool wants_colour(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
+}
+
+static weir_code write_text(weir_text *out, const fabric_run_state *run, weir_err *err)
+{
+    const fabric_options *o = run->options;
+    bool colour = wants_colour();
+    if (o->sweep_count > 0)
+        return weir_report_sweep(out, run->result, colour, err);
+    if (o->finds)
+        return weir_report_find(out, run->result, colour, err);
+    if (o->mix_count > 0)
+        return weir_report_mix(out, run->result, colour, err);
+    weir_fabric_text_options options = {.traffic = o->traffic, .colour = colour};
+    return weir_report_fabric(out, run->result, &options, err);
+}
+
+static weir_code print_result(fabric_run_state *run, weir_err *err)
+{
+    const fabric_options *o = run->options;
+    weir_text out = {0};
+    weir_code code = WEIR_OK;
+    run->result->with_links = o->series_links;
+    if (!o->series_timeline)
+        run->result->critical_path.segment_count = 0; /* they were for the picture */
+    if (o->json)
+        code = weir_result_json(&out, run->result, err);
+    else if (o->csv && o->traffic)
+        code = weir_report_traffic_csv(&out, run->result, err);
+    else if (o->csv)
+        code = weir_report_candidates_csv(&out, run->result, err);
+    else if (!o->quiet)
+        code = write_text(&out, run, err);
+    if (code == WEIR_OK)
+        code = output_print(&out, err);
+    weir_text_clear(&out);
+    return code;
+}
+
+/* Each condition that is met is named; the exit code tells whether any was. */
+static int check_conditions(const fabric_options *o, const weir_result *result)
+{
+    int exit_code = EXIT_DONE;
+    for (uint32_t i = 0; i < o->condition_count; i++) {
+        if (!fail_if_met(&o->conditions[i], result))
+            continue;
+        int64_t permille = fail_if_permille(&o->conditions[i], result);
+        fprintf(stderr, "weir: --fail-if '%s': it is %lld.%lld %%\n", o->conditions[i].text,
+                (long long)(permille / 10), (long long)(permille % 10));
+        exit_code = EXIT_FINDING;
+    }
+    return exit_code;
+}
+
+static int show_help(weir_err *err)
+{
+    weir_text out = {0};
+    document_command(&out, &FABRIC_COMMAND);
+    weir_code code = output_print(&out, err);
+    weir_text_clear(&out);
+    return code == WEIR_OK ? EXIT_DONE : report_error(err);
+}
+
+int fabric_run(int argc, char **argv)
+{
+    weir_err err = {0};
+    fabric_options options;
+    if (fabric_options_parse(argc, argv, &options, &err) != WEIR_OK)
+        return report_error(&err);
+    if (options.help) {
+        fabric_options_clear(&options);
+        return show_help(&err);
+    }
+    fabric_run_state run = {.options = &options};
+    progress *p = progress_start(!options.quiet);
+    weir_code code = answer(&run, p, &err);
+    progress_stop(p);
+    if (code == WEIR_OK)
+        code = print_result(&run, &err);
+    int exit_code = code == WEIR_OK ? check_conditions(&options, run.result) : report_error(&err);
+    run_clear(&run);
+    fabric_options_clear(&options);
+    return exit_code;
+}

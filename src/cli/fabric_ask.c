@@ -1,0 +1,274 @@
+/* Questions that take many plays: what study/questions.h asks for is played here, and its answers
+ * become rows of the result. */
+#include "cli/fabric.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static weir_code no_memory(weir_err *err)
+{
+    return weir_err_set(err, WEIR_ERR_MEMORY, "no memory");
+}
+
+/* --- one play --- */
+
+static weir_code keep(fabric_run_state *run, weir_result *result, weir_err *err)
+{
+    if (run->result_count == run->result_capacity) {
+        uint32_t capacity = run->result_capacity > 0 ? 2 * run->result_capacity : 16;
+        weir_result **results = realloc(run->results, capacity * sizeof(*results));
+        if (!results)
+            return no_memory(err);
+        run->results = results;
+        run->result_capacity = capacity;
+    }
+    run->results[run->result_count++] = result;
+    return WEIR_OK;
+}
+
+static void fill_row(const weir_fabric_candidate_row *from, weir_play_row *row)
+{
+    *row = (weir_play_row){from->name, from->refused, NAN, {0}};
+    if (from->refused)
+        return;
+    row->step_s = from->step_s;
+    for (int i = 0; i < WEIR_WAIT_COUNT; i++)
+        row->wait_share[i] =
+            from->wall_ns > 0 ? (double)from->waits_ns[i] / (double)from->wall_ns : 0;
+}
+
+/* A row for each candidate of the scenario; those that were left out are refused. */
+static weir_code fill_play(const weir_fabric_scenario *scenario, const weir_fabric_result *fabric,
+                           uint32_t only, weir_arena *arena, weir_play *play)
+{
+    uint32_t count = only == WEIR_NONE ? fabric->candidate_count : scenario->candidate_count;
+    play->rows = weir_arena_alloc(arena, (size_t)count + 1, sizeof *play->rows);
+    play->count = count;
+    for (uint32_t i = 0; play->rows && i < count; i++)
+        play->rows[i] = (weir_play_row){"", "it was not asked for", NAN, {0}};
+    for (uint32_t i = 0; play->rows && i < fabric->candidate_count; i++)
+        fill_row(&fabric->candidates[i], &play->rows[only == WEIR_NONE ? i : only]);
+    return play->rows ? WEIR_OK : WEIR_ERR_MEMORY;
+}
+
+/* The study sees only the candidate that is asked for. */
+static weir_code study_only(const fabric_run_state *run, weir_fabric_scenario *scenario,
+                            uint32_t only, weir_result *result, weir_err *err)
+{
+    weir_fabric_options options = {.threads = run->options->threads, .budget = run->budget};
+    weir_fabric_scenario shown = *scenario; /* borrows all of it */
+    if (only != WEIR_NONE && only < shown.candidate_count) {
+        shown.candidates += only;
+        shown.candidate_count = 1;
+    }
+    return weir_fabric_study(&shown, &options, result, NULL, NULL, err);
+}
+
+static weir_code play_wish(void *context, const weir_play_wish *wish, weir_arena *arena,
+                           weir_play *play, weir_err *err)
+{
+    fabric_run_state *run = context;
+    weir_fabric_scenario scenario = {0};
+    weir_result *result = weir_result_new();
+    if (!result)
+        return no_memory(err);
+    weir_code code = fabric_read_scenario(run, wish, &scenario, err);
+    if (code == WEIR_OK)
+        code = study_only(run, &scenario, wish->only, result, err);
+    if (code == WEIR_OK && fill_play(&scenario, result->fabric, wish->only, arena, play) != WEIR_OK)
+        code = no_memory(err);
+    weir_fabric_scenario_clear(&scenario);
+    if (code == WEIR_OK)
+        code = keep(run, result, err);
+    if (code != WEIR_OK)
+        weir_result_free(result);
+    return code;
+}
+
+/* The result that answers stand in: a play of its own, of the scenario as it is. */
+static weir_code play_base(fabric_run_state *run, const weir_play_wish *wish, weir_err *err)
+{
+    weir_fabric_scenario scenario = {0};
+    run->result = weir_result_new();
+    if (!run->result)
+        return no_memory(err);
+    weir_code code = fabric_read_scenario(run, wish, &scenario, err);
+    if (code == WEIR_OK)
+        code = study_only(run, &scenario, WEIR_NONE, run->result, err);
+    run->result->seed = scenario.seed;
+    weir_fabric_scenario_clear(&scenario);
+    return code;
+}
+
+/* --- sweep --- */
+
+static weir_code fill_sweep(fabric_run_state *run, const weir_sweep *sweep, weir_err *err)
+{
+    weir_arena *arena = run->result->arena;
+    weir_fabric_sweep *rows = weir_arena_alloc(arena, 1, sizeof *rows);
+    if (!rows)
+        return no_memory(err);
+    rows->keys = weir_arena_alloc(arena, sweep->axis_count, sizeof *rows->keys);
+    rows->points = weir_arena_alloc(arena, sweep->count, sizeof *rows->points);
+    if (!rows->keys || !rows->points)
+        return no_memory(err);
+    for (uint32_t k = 0; k < sweep->axis_count; k++)
+        rows->keys[k] = weir_result_copy(run->result, weir_str_from(sweep->axes[k].key));
+    for (uint32_t i = 0; i < sweep->count; i++) {
+        const char **values = weir_arena_alloc(arena, sweep->axis_count, sizeof *values);
+        if (!values)
+            return no_memory(err);
+        for (uint32_t k = 0; k < sweep->axis_count; k++)
+            values[k] =
+                weir_result_copy(run->result, weir_str_from(sweep->points[i].settings[k].value));
+        rows->points[i] = (weir_fabric_point){.values = values, .fabric = run->results[i]->fabric};
+    }
+    rows->key_count = sweep->axis_count;
+    rows->point_count = sweep->count;
+    run->result->sweep = rows;
+    return WEIR_OK;
+}
+
+/* The rest of the object is that of the first point. */
+weir_code fabric_sweep(fabric_run_state *run, weir_err *err)
+{
+    const fabric_options *o = run->options;
+    weir_player player = {run, play_wish};
+    weir_sweep sweep = {0};
+    weir_code code = weir_sweep_run(o->sweep, o->sweep_count, &player, o->arena, &sweep, err);
+    if (code == WEIR_OK && (sweep.count == 0 || sweep.count != run->result_count))
+        return weir_err_set(err, WEIR_ERR_INTERNAL, "a sweep of %u points was played %u times",
+                            sweep.count, run->result_count);
+    weir_play_wish first = {.settings = code == WEIR_OK ? sweep.points[0].settings : NULL,
+                            .setting_count = o->sweep_count,
+                            .only = WEIR_NONE};
+    if (code == WEIR_OK)
+        code = play_base(run, &first, err);
+    return code == WEIR_OK ? fill_sweep(run, &sweep, err) : code;
+}
+
+/* --- find --- */
+
+static void fill_find(fabric_run_state *run, const weir_find_answer *answer, weir_fabric_find *row)
+{
+    static const char *const ends[] = {"inside", "all", "nothing"};
+    weir_result *r = run->result;
+    *row = (weir_fabric_find){
+        .what = weir_find_what_name(answer->what),
+        .unit = answer->what == WEIR_FIND_SWITCHING ? "s" : "",
+        .candidate = weir_result_copy(r, weir_str_from(answer->candidate)),
+        .lose_share = run->options->lose_share,
+        .end = ends[answer->end],
+        .value = answer->value,
+        .step_s = answer->step_s,
+        .reference_s = answer->reference_s,
+        .next_value = answer->next_value,
+        .next_step_s = answer->next_step_s,
+    };
+    if (answer->next_refused)
+        row->next_refused = weir_result_copy(r, weir_str_from(answer->next_refused));
+    if (answer->sentence)
+        row->sentence = weir_result_copy(r, weir_str_from(answer->sentence));
+}
+
+static weir_code find_each(fabric_run_state *run, const weir_fabric_scenario *scenario,
+                           weir_err *err)
+{
+    const fabric_options *o = run->options;
+    weir_player player = {run, play_wish};
+    weir_result *r = run->result;
+    weir_code code = WEIR_OK;
+    r->finds = weir_arena_alloc(r->arena, (size_t)scenario->candidate_count + 1, sizeof *r->finds);
+    if (!r->finds)
+        return no_memory(err);
+    for (uint32_t i = 0; i < scenario->candidate_count && code == WEIR_OK; i++) {
+        weir_find_answer answer = {0};
+        if (!weir_find_applies(o->find, scenario->candidates[i].kind))
+            continue;
+        code = weir_find_run(o->find, o->lose_share, &scenario->candidates[i], i, &player, o->arena,
+                             &answer, err);
+        if (code == WEIR_OK)
+            fill_find(run, &answer, &r->finds[r->find_count++]);
+    }
+    if (code == WEIR_OK && r->find_count == 0)
+        return weir_err_set(err, WEIR_ERR_INPUT, "%s: no candidate has %s that could be looked for",
+                            scenario->file, weir_find_what_name(o->find));
+    return code;
+}
+
+weir_code fabric_find(fabric_run_state *run, weir_err *err)
+{
+    weir_fabric_scenario scenario = {0};
+    weir_code code = play_base(run, NULL, err);
+    if (code == WEIR_OK)
+        code = fabric_read_scenario(run, NULL, &scenario, err);
+    if (code == WEIR_OK)
+        code = find_each(run, &scenario, err);
+    weir_fabric_scenario_clear(&scenario);
+    return code;
+}
+
+/* --- mix --- */
+
+static weir_code fill_mix_jobs(weir_result *r, const weir_mix *mix, weir_fabric_mix *to)
+{
+    double *weights = weir_arena_alloc(r->arena, mix->job_count, sizeof *weights);
+    to->jobs = weir_arena_alloc(r->arena, mix->job_count, sizeof *to->jobs);
+    if (!weights || !to->jobs)
+        return WEIR_ERR_MEMORY;
+    for (uint32_t i = 0; i < mix->job_count; i++) {
+        to->jobs[i] = weir_result_copy(r, weir_str_from(mix->jobs[i].path));
+        weights[i] = mix->jobs[i].weight;
+    }
+    to->weights = weights;
+    to->job_count = mix->job_count;
+    return WEIR_OK;
+}
+
+static weir_code fill_mix_row(weir_result *r, const weir_mix *mix, const weir_mix_row *from,
+                              weir_fabric_mix_row *row)
+{
+    row->name = weir_result_copy(r, weir_str_from(from->candidate));
+    row->refused = from->refused ? weir_result_copy(r, weir_str_from(from->refused)) : NULL;
+    row->ratio = from->ratio;
+    for (int i = 0; i < WEIR_WAIT_COUNT; i++)
+        row->wait_share[i] = from->wait_share[i];
+    if (from->refused || !from->job_step_s)
+        return row->name ? WEIR_OK : WEIR_ERR_MEMORY;
+    double *steps = weir_arena_alloc(r->arena, mix->job_count, sizeof *steps);
+    for (uint32_t k = 0; steps && k < mix->job_count; k++)
+        steps[k] = from->job_step_s[k];
+    row->job_step_s = steps;
+    return row->name && steps ? WEIR_OK : WEIR_ERR_MEMORY;
+}
+
+static weir_code fill_mix(fabric_run_state *run, const weir_mix *mix, weir_err *err)
+{
+    weir_result *r = run->result;
+    weir_fabric_mix *to = weir_arena_alloc(r->arena, 1, sizeof *to);
+    if (!to || fill_mix_jobs(r, mix, to) != WEIR_OK)
+        return no_memory(err);
+    to->rows = weir_arena_alloc(r->arena, (size_t)mix->count + 1, sizeof *to->rows);
+    if (!to->rows)
+        return no_memory(err);
+    for (uint32_t i = 0; i < mix->count; i++)
+        if (fill_mix_row(r, mix, &mix->rows[i], &to->rows[i]) != WEIR_OK)
+            return no_memory(err);
+    to->count = mix->count;
+    to->best = mix->best;
+    r->mix = to;
+    return WEIR_OK;
+}
+
+/* The rest of the object is that of the first job. */
+weir_code fabric_mix(fabric_run_state *run, weir_err *err)
+{
+    const fabric_options *o = run->options;
+    weir_player player = {run, play_wish};
+    weir_mix mix = {0};
+    weir_play_wish first = {.path = o->mix[0].path, .only = WEIR_NONE};
+    weir_code code = play_base(run, &first, err);
+    if (code == WEIR_OK)
+        code = weir_mix_run(o->mix, o->mix_count, &player, o->arena, &mix, err);
+    return code == WEIR_OK ? fill_mix(run, &mix, err) : code;
+}

@@ -1,0 +1,39 @@
+/* fabric_options.h: the options of `weir fabric`. */
+#ifndef WEIR_CLI_FABRIC_OPTIONS_H
+#define WEIR_CLI_FABRIC_OPTIONS_H
+
+#include "cli/fail_if.h"
+#include "cli/options.h"
+#include "study/questions.h"
+
+enum { FABRIC_CONDITIONS_MAX = 32 };
+
+/* Texts are borrowed from argv or live in the arena. */
+typedef struct {
+    const char *scenario; /* "-": standard input; NULL: --mix names them */
+    bool help, json, csv, quiet, traffic;
+    bool series_links, series_timeline;
+    weir_setting *settings;
+    uint32_t setting_count;
+    weir_sweep_axis sweep[WEIR_SWEEP_AXES];
+    uint32_t sweep_count;
+    bool finds;
+    weir_find_what find;
+    double lose_share;
+    weir_mix_job *mix;
+    uint32_t mix_count;
+    const char *prices, *bom, *perfetto; /* NULL: none */
+    const char **candidates;             /* only those; none: all */
+    uint32_t candidate_count;
+    uint32_t threads;
+    uint64_t max_memory_bytes; /* 0: no limit */
+    fail_condition conditions[FABRIC_CONDITIONS_MAX];
+    uint32_t condition_count;
+    weir_arena *arena;
+} fabric_options;
+
+/* On failure options is cleared. */
+weir_code fabric_options_parse(int argc, char **argv, fabric_options *options, weir_err *err);
+void fabric_options_clear(fabric_options *options);
+
+#endif

@@ -319,7 +319,7 @@ static weir_code rows_make(blame *b, weir_err *err)
                               .host_cause = v->host_cause,
                               .weighted_factor = v->factor * (double)v->waited_ns,
                               .ns = v->waited_ns,
-                              .instances = 1};
+                              .instances = ledger_times(b->run, i)};
         }
     }
     weir_code code =

@@ -86,9 +86,9 @@ static void row_add(const ledger_run *run, uint32_t id, sums *s, weir_collective
     if (!seen) {
         return;
     }
-    row->instances++;
+    row->instances += ledger_times(run, id);
     row->complete = row->complete && i->complete;
-    row->bytes += i->bytes;
+    row->bytes += i->bytes * ledger_times(run, id);
     row->exposed_ns += s->exposed[id];
     row->ranks = i->group_size > row->ranks ? i->group_size : row->ranks;
     row->ranks = i->member_count > row->ranks ? i->member_count : row->ranks;
@@ -108,7 +108,7 @@ static void row_add(const ledger_run *run, uint32_t id, sums *s, weir_collective
         s->measured_ns += i->end_ns - i->last_arrival_ns;
     }
     const char *tier = ledger_tier(run, i); /* the link that set the pace: the farthest */
-    if (tier && (!row->tier || tier[0] == 'b')) {
+    if (tier && (!row->tier || ledger_tier_place(tier) > ledger_tier_place(row->tier))) {
         row->tier = tier;
     }
 }

@@ -22,6 +22,7 @@ typedef struct {
     /* By instance: the tier of the link that set its pace, where that is known (simulation); NULL:
      * told by the hosts of its members. */
     const char *const *instance_tiers;
+    const uint32_t *instance_times; /* by instance: how many alike it stands for; NULL: 1 */
 } weir_ledger_input;
 
 typedef struct {

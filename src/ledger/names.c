@@ -1,6 +1,8 @@
 /* How nodes, axes and tiers are called. */
 #include "ledger/run.h"
 
+#include <string.h>
+
 int64_t ledger_end(const ledger_run *run, weir_span_id span)
 {
     return run->spans.start_ns[span] + run->spans.dur_ns[span];
@@ -99,6 +101,26 @@ const char *ledger_axis(const ledger_run *run, const weir_instance *instance)
     const char *axis = instance->group == WEIR_NONE ? "world" : run->group_axis[instance->group];
     bool told = axis[0] != 'w' && axis[0] != 'u';
     return instance->is_message && !told ? "pipeline" : axis;
+}
+
+uint32_t ledger_times(const ledger_run *run, uint32_t instance)
+{
+    return run->in->instance_times ? run->in->instance_times[instance] : 1;
+}
+
+const char *ledger_tier_name(int place)
+{
+    static const char *const names[] = {"in_node", "between_nodes", "between_racks", "hall"};
+    return place < LEDGER_TIERS ? names[place] : NULL;
+}
+
+int ledger_tier_place(const char *tier)
+{
+    int place = 0;
+    while (place < LEDGER_TIERS && (!tier || strcmp(ledger_tier_name(place), tier) != 0)) {
+        place++;
+    }
+    return place;
 }
 
 const char *ledger_tier(const ledger_run *run, const weir_instance *instance)

@@ -93,8 +93,16 @@ weir_code path_slack(const ledger_run *run, weir_err *err)
         slack[d] = (weir_sort_pair){(uint64_t)ns, d};
     }
     bool ok = weir_sort_pairs(slack, run->device_count);
-    run->result->critical_path.slack_ns =
-        ok && run->device_count ? (int64_t)slack[(run->device_count - 1) / 2].key : 0;
+    uint64_t all = 0, below = 0;
+    for (uint32_t d = 0; d < run->device_count; d++) {
+        all += run->devices[d].multiplicity;
+    }
+    uint32_t at = 0;
+    while (ok && at < run->device_count &&
+           below + run->devices[slack[at].value].multiplicity <= (all - 1) / 2) {
+        below += run->devices[slack[at++].value].multiplicity;
+    }
+    run->result->critical_path.slack_ns = ok && at < run->device_count ? (int64_t)slack[at].key : 0;
     free(slack);
     return ok ? WEIR_OK : LEDGER_NO_MEMORY(err);
 }

@@ -135,8 +135,15 @@ const char *ledger_node_name(const ledger_run *run, weir_rank_id rank); /* copie
 /* names.c: what each group is for; before ledger_axis is asked. */
 weir_code ledger_axes(ledger_run *run, weir_err *err);
 const char *ledger_axis(const ledger_run *run, const weir_instance *instance);
-/* "in_node", "between_nodes", or NULL where hosts are not recorded. */
+/* "in_node", "between_nodes", or NULL where hosts are not recorded; told tiers may be farther. */
 const char *ledger_tier(const ledger_run *run, const weir_instance *instance);
+/* How many instances alike this one stands for. */
+uint32_t ledger_times(const ledger_run *run, uint32_t instance);
+/* The tiers by name, nearest first, LEDGER_TIERS of them; where a tier stands among them, and
+ * LEDGER_TIERS for NULL. */
+enum { LEDGER_TIERS = 4 };
+const char *ledger_tier_name(int place);
+int ledger_tier_place(const char *tier);
 /* lookup.c: the first span of lane that starts after t; first_span + span_count where none does. */
 weir_span_id ledger_first_after(const ledger_run *run, const weir_lane *lane, int64_t t);
 /* Of the spans whose end an event makes `span` wait for: the one that ends last, or WEIR_NONE. */

@@ -177,8 +177,7 @@ static weir_code nodes_sum(ledger_run *run, weir_err *err)
 /* Exposed communication by cause and tier. */
 static weir_code communication_sum(ledger_run *run, weir_err *err)
 {
-    static const char *const tiers[] = {"in_node", "between_nodes", NULL};
-    enum { TIERS = sizeof tiers / sizeof *tiers };
+    enum { TIERS = LEDGER_TIERS + 1 }; /* and one for what is not known */
     int64_t ns[WEIR_CAUSE_COUNT][TIERS] = {{0}};
     weir_result *r = run->result;
     for (uint32_t d = 0; d < run->device_count; d++) {
@@ -193,8 +192,7 @@ static weir_code communication_sum(ledger_run *run, weir_err *err)
             const char *tier = line->instance == WEIR_NONE
                                    ? NULL
                                    : ledger_tier(run, &run->in->match->instances[line->instance]);
-            int k = !tier ? 2 : tier[0] == 'i' ? 0 : 1;
-            ns[line->cause][k] += in_window_ns * run->devices[d].multiplicity;
+            ns[line->cause][ledger_tier_place(tier)] += in_window_ns * run->devices[d].multiplicity;
         }
     }
     r->communication =
@@ -206,7 +204,7 @@ static weir_code communication_sum(ledger_run *run, weir_err *err)
         for (int k = 0; k < TIERS; k++) {
             if (ns[c][k]) {
                 r->communication[r->communication_count++] =
-                    (weir_communication_part){(weir_cause)c, tiers[k], ns[c][k]};
+                    (weir_communication_part){(weir_cause)c, ledger_tier_name(k), ns[c][k]};
             }
         }
     }

@@ -15,6 +15,7 @@ typedef struct {
     weir_span_classes classes;
     weir_host_names *host_names;
     const char **tiers; /* by instance */
+    uint32_t *times;    /* by instance: groups alike */
 } sim_tables;
 
 #define NO_MEMORY(err) weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the ledger")
@@ -37,6 +38,7 @@ static void clear(sim_tables *s)
     free(s->classes.evidence);
     weir_host_names_free(s->host_names);
     free(s->tiers);
+    free(s->times);
 }
 
 static weir_comm_kind kind_of(const weir_exchange *exchange)
@@ -188,8 +190,9 @@ static weir_code match_make(sim_tables *s, weir_err *err)
     s->match.members = malloc(spans * sizeof *s->match.members);
     s->match.instances = malloc(meetings * sizeof *s->match.instances);
     s->tiers = malloc(meetings * sizeof *s->tiers);
+    s->times = malloc(meetings * sizeof *s->times);
     if (!s->match.launch || !s->match.instance_of_span || !s->match.member_of_span ||
-        !s->match.edges || !s->match.members || !s->match.instances || !s->tiers) {
+        !s->match.edges || !s->match.members || !s->match.instances || !s->tiers || !s->times) {
         return NO_MEMORY(err);
     }
     for (uint32_t i = 0; i < s->spans.device_count; i++) {
@@ -221,6 +224,7 @@ static weir_code match_meetings(sim_tables *s, weir_err *err)
         weir_instance instance = instance_of(s, meeting);
         code = match_members(s, id, &instance, err);
         s->tiers[s->match.instance_count] = weir_tier_name(meeting->tier);
+        s->times[s->match.instance_count] = (uint32_t)meeting->multiplicity;
         s->match.instances[s->match.instance_count++] = instance;
     }
     free(order);
@@ -372,7 +376,8 @@ weir_code weir_sim_ledger_build(const weir_spmd *spmd, const weir_spmd_run *run,
                                          .names = &s.names,
                                          .classes = &s.classes,
                                          .host_names = s.host_names,
-                                         .instance_tiers = s.tiers};
+                                         .instance_tiers = s.tiers,
+                                         .instance_times = s.times};
         result->simulated = true;
         code = weir_ledger_build(&input, options, result, &own, err);
     }

@@ -2,7 +2,6 @@
 #include "spmd_fixture.h"
 
 #include "base/text.h"
-#include "fluid_fixture.h"
 #include "result/json.h"
 #include "study/sim_ledger.h"
 
@@ -260,32 +259,6 @@ static void periods_are_steps(void **state)
 
 /* --- laws on random runs --- */
 
-static void random_run(spmd_fixture *f, uint64_t seed)
-{
-    uint64_t state = seed;
-    uint32_t devices = 4u << pick(&state, 3);
-    spmd_open(f, devices, 4, 1e9);
-    uint32_t exchanges = 1 + pick(&state, 3);
-    for (uint32_t e = 0; e < exchanges; e++) {
-        static const char *const axes[] = {"tensor", "data", "pipeline"};
-        uint32_t size = pick(&state, 2) ? 4 : 2, stride = pick(&state, 2) ? devices / size : 1;
-        spmd_all_reduce(f, axes[e], size, stride, (1 + pick(&state, 4)) * 1e5,
-                        pick(&state, 3) * 1e-6);
-        f->exchanges[e].circuits = pick(&state, 4) == 0 ? e + 1 : 0;
-    }
-    f->spmd.circuit_s = pick(&state, 3) * 1e-4;
-    uint32_t p = spmd_program(f), ops = 3 + pick(&state, 10);
-    for (uint32_t k = 0; k < ops; k++) {
-        uint32_t lane = pick(&state, 3);
-        weir_program_op *op = pick(&state, 2) ? spmd_exchange(f, p, lane, pick(&state, exchanges))
-                                              : spmd_compute(f, p, lane, pick(&state, 5) * 50000);
-        op->step = 2 * k / ops;
-        if (k && pick(&state, 2)) {
-            spmd_after(f, op, pick(&state, k));
-        }
-    }
-}
-
 /* Circuits on several streams may be needed in an order that no position can follow: such a run is
  * refused (engine_test), and no case for a ledger. */
 static bool is_playable(spmd_fixture *f)
@@ -303,7 +276,7 @@ static void the_laws_hold_on_random_runs(void **state)
     uint32_t played = 0;
     for (uint64_t seed = 1; seed <= 400; seed++) {
         ledger_of_run r = {0};
-        random_run(&r.f, seed);
+        spmd_random(&r.f, seed, 3);
         weir_slow_device slow = {(uint32_t)(seed % r.f.spmd.devices), 1.5};
         r.f.spmd.slow = &slow;
         r.f.spmd.slow_count = seed % 3 == 0;
@@ -328,8 +301,8 @@ static void the_ledger_does_not_see_folding(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 100; seed++) {
         ledger_of_run folded = {0}, all = {0};
-        random_run(&folded.f, seed);
-        random_run(&all.f, seed);
+        spmd_random(&folded.f, seed, 3);
+        spmd_random(&all.f, seed, 3);
         all.f.spmd.unfolded = true;
         if (is_playable(&folded.f)) {
             build(&folded);
@@ -347,6 +320,29 @@ static void the_ledger_does_not_see_folding(void **state)
         close_run(&folded);
         close_run(&all);
     }
+}
+
+/* 16 devices, 8 pairs, twice: one pair is played, all are counted. */
+static void what_is_played_once_counts_for_all(void **state)
+{
+    (void)state;
+    ledger_of_run r = {0};
+    spmd_open(&r.f, 16, 4, 1e9);
+    uint32_t e = spmd_all_reduce(&r.f, "data", 2, 1, 1e6, 0);
+    uint32_t p = spmd_program(&r.f);
+    spmd_exchange(&r.f, p, 0, e);
+    spmd_exchange(&r.f, p, 0, e);
+    build(&r);
+    check_laws(&r);
+    assert_int_equal(r.result->device_count, 1);
+    assert_int_equal(r.result->devices[0].multiplicity, 16);
+    assert_int_equal(r.result->window.nodes, 4);
+    assert_int_equal(r.result->window.ranks, 16);
+    const weir_collective_row *row = &r.result->collectives[0];
+    assert_int_equal(row->instances, 16);
+    assert_int_equal(row->bytes, 16 * 1000000);
+    assert_int_equal(row->transfer_ns, 32 * 1000000);
+    close_run(&r);
 }
 
 /* An infinite network: what is left of communication is latency. */
@@ -375,7 +371,7 @@ static void the_same_run_gives_the_same_bytes(void **state)
     weir_text texts[2] = {{0}, {0}};
     for (int k = 0; k < 2; k++) {
         ledger_of_run r = {0};
-        random_run(&r.f, 42);
+        spmd_random(&r.f, 42, 3);
         r.f.spmd.jitter = 0.05;
         build(&r);
         SPMD_OK(&r.f, weir_result_json(&texts[k], r.result, &r.f.err));
@@ -400,6 +396,7 @@ int main(void)
         cmocka_unit_test(periods_are_steps),
         cmocka_unit_test(the_laws_hold_on_random_runs),
         cmocka_unit_test(the_ledger_does_not_see_folding),
+        cmocka_unit_test(what_is_played_once_counts_for_all),
         cmocka_unit_test(an_infinite_network_leaves_latency),
         cmocka_unit_test(the_same_run_gives_the_same_bytes),
     };

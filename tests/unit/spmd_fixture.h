@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "fluid_fixture.h"
 #include "sim/spmd.h"
 
 #include <stdlib.h>
@@ -222,6 +223,34 @@ static inline void spmd_after(spmd_fixture *f, weir_program_op *op, uint32_t bef
     }
     after[op->after_count++] = before;
     op->after = after;
+}
+
+/* All devices run one random program over rings of random shapes, on so many streams, in two
+ * periods; some exchanges need circuits. */
+static inline void spmd_random(spmd_fixture *f, uint64_t seed, uint32_t lanes)
+{
+    uint64_t state = seed;
+    uint32_t devices = 4u << pick(&state, 3);
+    spmd_open(f, devices, 4, 1e9);
+    uint32_t exchanges = 1 + pick(&state, 3);
+    for (uint32_t e = 0; e < exchanges; e++) {
+        static const char *const axes[] = {"tensor", "data", "pipeline"};
+        uint32_t size = pick(&state, 2) ? 4 : 2, stride = pick(&state, 2) ? devices / size : 1;
+        spmd_all_reduce(f, axes[e], size, stride, (1 + pick(&state, 4)) * 1e5,
+                        pick(&state, 3) * 1e-6);
+        f->exchanges[e].circuits = pick(&state, 4) == 0 ? e + 1 : 0;
+    }
+    f->spmd.circuit_s = pick(&state, 3) * 1e-4;
+    uint32_t p = spmd_program(f), ops = 3 + pick(&state, 10);
+    for (uint32_t k = 0; k < ops; k++) {
+        uint32_t lane = pick(&state, lanes);
+        weir_program_op *op = pick(&state, 2) ? spmd_exchange(f, p, lane, pick(&state, exchanges))
+                                              : spmd_compute(f, p, lane, pick(&state, 5) * 50000);
+        op->step = 2 * k / ops;
+        if (k && pick(&state, 2)) {
+            spmd_after(f, op, pick(&state, k));
+        }
+    }
 }
 
 static inline void spmd_play(spmd_fixture *f)

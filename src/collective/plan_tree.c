@@ -2,14 +2,9 @@
  *
  * Sanders, Speck and Traff, Two-tree algorithms for full bandwidth broadcast, reduction and scan
  * (Parallel Computing 35, 2009), with the numbering of NCCL (graph/trees.cc): who is inside one
- * tree is a leaf, or nearly, of the other. There is a pair of trees on each rail, and for an
- * all-reduce they are turned, so that each node carries the mean of all places. Inside a node the
+ * tree is a leaf, or nearly, of the other. There is a pair of trees on each rail. Inside a node the
  * members hang on the one with the rail's NIC. */
 #include "collective/plan_inside.h"
-
-/* Turning costs a route for each node and turn; from here on the mean is within 4 % of what one
- * pair of trees puts on its busiest node: 2 (m - 1) / m against 2. */
-enum { TURNS_MOST = 32 };
 
 /* The parent in the first tree: the number with its lowest set bit moved up by one, if there. */
 static uint32_t parent_of(uint32_t place, uint32_t count)
@@ -28,14 +23,14 @@ static uint32_t second(uint32_t place, uint32_t count)
 typedef struct {
     plan_draft *draft;
     double up, down; /* bytes of one edge */
-    uint32_t rail, turn;
+    uint32_t rail;
     bool is_second;
 } tree_pass;
 
 static uint32_t tree_member(const planner *p, const tree_pass *pass, uint32_t place)
 {
     uint32_t node = pass->is_second ? second(place, p->nodes) : place;
-    return plan_member(p, (node + pass->turn) % p->nodes, pass->rail);
+    return plan_member(p, node, pass->rail);
 }
 
 static weir_code load_edge(planner *p, const tree_pass *pass, uint32_t child, uint32_t parent)
@@ -66,12 +61,11 @@ static weir_code load_tree(planner *p, const tree_pass *pass)
 /* up, down: bytes that each node sends and gets in all. */
 static weir_code load_trees(planner *p, plan_draft *draft, double up, double down)
 {
-    uint32_t turns = up * down > 0 && p->nodes <= TURNS_MOST ? p->nodes : 1;
-    double share = 1.0 / (2.0 * p->least * turns);
+    double share = 1.0 / (2.0 * p->least);
     weir_code code = WEIR_OK;
     for (uint32_t rail = 0; rail < p->least && p->nodes > 1; rail++) {
-        for (uint32_t i = 0; i < 2 * turns && code == WEIR_OK; i++) {
-            const tree_pass pass = {draft, up * share, down * share, rail, i / 2, i % 2};
+        for (uint32_t which = 0; which < 2 && code == WEIR_OK; which++) {
+            const tree_pass pass = {draft, up * share, down * share, rail, which == 1};
             code = load_tree(p, &pass);
         }
     }
@@ -115,7 +109,7 @@ weir_code plan_tree(planner *p)
     }
     weir_code code = load_trees(p, &p->drafts[0], up, down);
     for (uint32_t rail = 0; rail < p->least && p->most > 1; rail++) {
-        const tree_pass pass = {&p->drafts[0], up / p->least, down / p->least, rail, 0, false};
+        const tree_pass pass = {&p->drafts[0], up / p->least, down / p->least, rail, false};
         for (uint32_t k = 0; k < p->nodes && code == WEIR_OK; k++) {
             code = load_members(p, &pass, k);
         }

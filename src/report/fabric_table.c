@@ -96,13 +96,13 @@ static scales scales_of(const weir_fabric_result *fabric)
     for (uint32_t i = 0; i < fabric->candidate_count; i++) {
         const weir_fabric_candidate_row *row = &fabric->candidates[i];
         watts = larger(watts, row->watts);
-        usd = larger(larger(usd, row->usd), row->usd_high);
+        usd = larger(usd, row->usd);
         yearly = larger(larger(yearly, row->opex_usd_per_year), row->waiting_usd_per_year);
     }
     scales s = {0};
     s.watts = weir_quantity_scale(watts, &s.watts_prefix);
     s.usd = weir_quantity_scale(usd, &s.usd_prefix);
-    s.yearly = weir_quantity_scale(yearly, &s.yearly_prefix);
+    s.yearly = weir_quantity_scale(yearly / 10, &s.yearly_prefix); /* power is far less */
     return s;
 }
 
@@ -219,14 +219,15 @@ static void put_traffic(table *t, const weir_fabric_traffic_row *row)
     put_decimal(t, row->fan_out, row->fan_out < 9.95 ? 1 : 0);
     put_decimal(t, row->peak_to_mean, 1);
     put_decimal(t, row->persistence, 2);
-    put_si(t, row->needed_bytes_per_s, "B/s");
-    put_si(t, row->available_bytes_per_s, "B/s");
+    put_digits(t, row->needed_bytes_per_s / 1e9);
+    put_digits(t, row->available_bytes_per_s / 1e9);
     table_put(t, row->suits);
 }
 
 void fabric_traffic(const page *p)
 {
-    static const char *const above[] = {"", "", "bytes", "", "", "peak/", "per-", "", "", ""};
+    static const char *const above[] = {"",      "",     "bytes", "",     "",
+                                        "peak/", "per-", "GB/s",  "GB/s", ""};
     static const char *const below[] = {"traffic", "axis",  "a step", "message", "peers",
                                         "mean",    "sist.", "needed", "has",     "suits"};
     const weir_fabric_result *fabric = p->result->fabric;

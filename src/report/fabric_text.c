@@ -168,26 +168,48 @@ static void put_band(const page *p)
 
 /* --- traffic --- */
 
-typedef struct { /* of all phases, weighted by bytes */
-    double bytes, light_bytes, message_bytes, fan_out, peak_to_mean, persistence;
+typedef struct { /* weighted by bytes, over the phases in which it is known */
+    double sum, bytes;
+} byte_mean;
+
+typedef struct { /* of all phases */
+    double bytes, light_bytes;
+    byte_mean message_bytes, fan_out, peak_to_mean, persistence;
 } traffic_mean;
+
+static void add_to_mean(byte_mean *mean, double bytes, double value)
+{
+    if (!isnan(value)) {
+        mean->sum += bytes * value;
+        mean->bytes += bytes;
+    }
+}
 
 static traffic_mean mean_traffic(const weir_fabric_result *fabric)
 {
     traffic_mean m = {0};
     for (uint32_t i = 0; i < fabric->traffic_count; i++) {
         const weir_fabric_traffic_row *row = &fabric->traffic[i];
-        if (row->is_contrast) {
+        if (row->is_contrast || !(row->bytes > 0)) {
             continue;
         }
         m.bytes += row->bytes;
         m.light_bytes += strcmp(row->suits, "light") == 0 ? row->bytes : 0;
-        m.message_bytes += row->bytes * row->message_bytes;
-        m.fan_out += row->bytes * row->fan_out;
-        m.peak_to_mean += row->bytes * row->peak_to_mean;
-        m.persistence += row->bytes * row->persistence;
+        add_to_mean(&m.message_bytes, row->bytes, row->message_bytes);
+        add_to_mean(&m.fan_out, row->bytes, row->fan_out);
+        add_to_mean(&m.peak_to_mean, row->bytes, row->peak_to_mean);
+        add_to_mean(&m.persistence, row->bytes, row->persistence);
     }
     return m;
+}
+
+/* ", persistence 0.97" where it is known. */
+static void add_mean(weir_text *line, const char *name, const byte_mean *mean, int decimals)
+{
+    if (mean->bytes > 0) {
+        weir_text_printf(line, ", %s ", name);
+        weir_quantity_fixed(line, mean->sum / mean->bytes, decimals);
+    }
 }
 
 /* " Light: data, pipeline." Each axis once. */
@@ -221,14 +243,14 @@ static void put_traffic_line(const page *p)
     if (m.bytes > 0) {
         weir_text_add(&line, WEIR_STR("Your traffic: "));
         weir_quantity_si(&line, m.bytes, "B");
-        weir_text_add(&line, WEIR_STR(" a step; a mean byte is in a message of "));
-        weir_quantity_si(&line, m.message_bytes / m.bytes, "B");
-        weir_text_add(&line, WEIR_STR(", persistence "));
-        weir_quantity_fixed(&line, m.persistence / m.bytes, 2);
-        weir_text_add(&line, WEIR_STR(", "));
-        weir_quantity_fixed(&line, m.fan_out / m.bytes, 0);
-        weir_text_add(&line, WEIR_STR(" peers, peak/mean "));
-        weir_quantity_fixed(&line, m.peak_to_mean / m.bytes, 1);
+        weir_text_add(&line, WEIR_STR(" a step"));
+        if (m.message_bytes.bytes > 0) {
+            weir_text_add(&line, WEIR_STR("; a mean byte is in a message of "));
+            weir_quantity_si(&line, m.message_bytes.sum / m.message_bytes.bytes, "B");
+        }
+        add_mean(&line, "persistence", &m.persistence, 2);
+        add_mean(&line, "partners", &m.fan_out, 0);
+        add_mean(&line, "peak/mean", &m.peak_to_mean, 1);
         weir_text_add(&line, WEIR_STR("; "));
         weir_quantity_fixed(&line, 100 * m.light_bytes / m.bytes, 0);
         weir_text_add(&line, WEIR_STR(" % of it suits light."));

@@ -137,8 +137,8 @@ static void the_traffic_table_says_why_and_what_is_for_contrast(void **state)
     weir_result *r = fabric_sample();
     (void)state;
     weir_text text = text_of(r, true);
-    assert_has(&text, "\ngradients data     94.0 GB 64.0 MB   2.0   6.1  0.97 20.0 GB/s 50.0 GB/s "
-                      "light\n");
+    assert_has(&text,
+               "\ngradients  data     94.0 GB 64.0 MB   2.0   6.1  0.97   20.0 50.0 light\n");
     assert_has(&text, "  tokens: packets, because 63 partners that change.\n");
     assert_has(&text, "(for contrast: not\n    carried here)");
     assert_narrow(&text);

@@ -10,12 +10,41 @@
 
 /* --- presets ------------------------------------------------------------------------------ */
 
+/* What a preset says of a candidate: its members, figures ({value: 3, source: ...}) as their
+ * values, without what it calls itself. The copy is ours. NULL: no memory. */
+static const weir_yaml_node *plain_values(weir_yaml_node *preset, weir_arena *arena)
+{
+    const weir_yaml_node *member = preset->first, **tail = &preset->first;
+    preset->first = NULL;
+    preset->count = 0;
+    for (; member; member = member->next) {
+        const weir_yaml_node *value = weir_yaml_find(member, "value");
+        if (weir_str_eq(member->key, WEIR_STR("name"))) {
+            continue;
+        }
+        weir_yaml_node *made = weir_arena_alloc(arena, 1, sizeof *made);
+        if (!made) {
+            return NULL;
+        }
+        *made = value ? *value : *member;
+        made->key = member->key;
+        made->key_line = member->key_line;
+        made->key_column = member->key_column;
+        made->next = NULL;
+        *tail = made;
+        tail = &made->next;
+        preset->count++;
+    }
+    return preset;
+}
+
 /* The candidate's keys over those of its preset. */
 static weir_code merge_preset(scenario_reader *r, const weir_yaml_node *node,
                               const weir_yaml_node **merged, weir_err *err)
 {
-    const weir_yaml_node *named = weir_yaml_find(node, "preset"), *fabric;
-    const char *id, *origin;
+    const weir_yaml_node *named = weir_yaml_find(node, "preset");
+    weir_arena *arena = r->source.arena;
+    const char *id;
     char path[160];
     weir_yaml *preset = NULL;
     if (!named) {
@@ -28,19 +57,16 @@ static weir_code merge_preset(scenario_reader *r, const weir_yaml_node *node,
     }
     snprintf(path, sizeof path, "fabrics/%.140s.yaml", id);
     code = weir_preset_open(path, &preset, err);
-    if (code == WEIR_OK) {
-        code = weir_yaml_need(preset, weir_yaml_root(preset), "fabric", WEIR_YAML_MAPPING, &fabric,
-                              err);
+    if (code != WEIR_OK) {
+        return code;
     }
-    if (code == WEIR_OK) {
-        origin = weir_arena_copy(r->source.arena, weir_str_from(weir_yaml_name(preset)));
-        const weir_yaml_node *under =
-            origin ? weir_settings_copy(fabric, origin, true, r->source.arena) : NULL;
-        *merged = under ? weir_settings_overlay(node, under, r->source.arena) : NULL;
-        code = *merged ? WEIR_OK : scenario_no_memory(err);
-    }
+    const char *origin = weir_arena_copy(arena, weir_str_from(weir_yaml_name(preset)));
+    weir_yaml_node *copy =
+        origin ? weir_settings_copy(weir_yaml_root(preset), origin, true, arena) : NULL;
+    const weir_yaml_node *under = copy ? plain_values(copy, arena) : NULL;
     weir_yaml_free(preset);
-    return code;
+    *merged = under ? weir_settings_overlay(node, under, arena) : NULL;
+    return *merged ? WEIR_OK : scenario_no_memory(err);
 }
 
 /* --- parts -------------------------------------------------------------------------------- */
@@ -182,7 +208,7 @@ static weir_code read_candidate(scenario_reader *r, const weir_yaml_node *writte
 {
     scenario_raw_candidate raw = {
         .candidate = {.efficiency = NAN, .switch_s = NAN, .linkup_s = NAN, .slot_s = NAN}};
-    const weir_yaml_node *node, *kind_node;
+    const weir_yaml_node *node = NULL, *kind_node = NULL;
     uint32_t kind = 0;
     if (written->kind != WEIR_YAML_MAPPING) {
         return weir_yaml_reject(r->source.doc, written, "a mapping", err);
@@ -210,9 +236,8 @@ static weir_code read_candidate(scenario_reader *r, const weir_yaml_node *writte
     if (code == WEIR_OK && !is_none(raw.twist)) {
         code = read_twist(r, raw.twist, raw.candidate.twist, err);
     }
-    const weir_yaml_node *size = weir_yaml_find(node, "size");
-    if (code == WEIR_OK && size) {
-        code = check_size(r, size, &raw.candidate, err);
+    if (code == WEIR_OK && raw.candidate.size[0]) {
+        code = check_size(r, weir_yaml_find(node, "size"), &raw.candidate, err);
     }
     if (code == WEIR_OK && raw.cables) {
         code = read_cables(r, raw.cables, &raw.candidate, err);

@@ -1,6 +1,7 @@
 /* fabric_break_even.c: bisection over candidates that are played again (fabric_break_even.h). */
 #include "study/fabric_break_even.h"
 
+#include "base/thread.h"
 #include "study/fabric_compare.h"
 
 #include <math.h>
@@ -126,16 +127,30 @@ static weir_code difference(void *context, double x, double *value, weir_err *er
     return code;
 }
 
-static weir_code ask(search *s, question asks, double *root, int *low_sign, weir_err *err)
+enum { QUESTIONS = 3 };
+
+typedef struct {
+    search searches[QUESTIONS];
+    double roots[QUESTIONS]; /* NAN: none */
+    int low_signs[QUESTIONS];
+    weir_code codes[QUESTIONS];
+    weir_err errs[QUESTIONS];
+} asking;
+
+static void ask(void *context, uint32_t number)
 {
-    static const weir_fabric_bracket brackets[] = {
-        [SWITCHING] = {1e-9, 1e3, 0.01, true},
-        [MESSAGE] = {1e-4, 1e4, 0.01, true},
+    static const weir_fabric_bracket brackets[QUESTIONS] = {
+        [SWITCHING] = {1e-9, 1e3, 0.02, true},
+        [MESSAGE] = {1e-4, 1e4, 0.02, true},
         [PERSISTENCE] = {0, 1, 0.005, false},
     };
-    weir_fabric_difference function = {s, difference};
-    s->asks = asks;
-    return weir_fabric_bisect(&function, &brackets[asks], root, low_sign, err);
+    asking *a = context;
+    weir_fabric_difference function = {&a->searches[number], difference};
+    if (a->searches[number].asks == MESSAGE && !a->searches[number].axis) {
+        return; /* nothing goes between nodes */
+    }
+    a->codes[number] = weir_fabric_bisect(&function, &brackets[number], &a->roots[number],
+                                          &a->low_signs[number], &a->errs[number]);
 }
 
 /* Candidates whose circuits are set within a step first: to the others switching is nothing. */
@@ -167,39 +182,35 @@ static const weir_fabric_traffic_row *main_traffic(const weir_fabric_result *fab
     return most;
 }
 
-static void add_missing(weir_text *text, double root, int low_sign, const char *thing,
-                        bool light_likes_low)
+static void add_missing(weir_text *text, double root, int low_sign, const char *thing)
 {
-    if (!isnan(root)) {
-        return;
+    if (isnan(root)) {
+        weir_text_printf(text, " %s at any %s;", low_sign < 0 ? "pays" : "does not pay", thing);
     }
-    bool pays = low_sign < 0;
-    (void)light_likes_low;
-    weir_text_printf(text, " %s at any %s;", pays ? "Pays" : "Does not pay", thing);
 }
 
-static weir_code say(weir_result *result, const search *s, uint32_t switching, const int signs[3],
-                     weir_err *err)
+static weir_code say(weir_result *result, const asking *a, weir_err *err)
 {
     weir_fabric_break_even *b = &result->fabric->break_even;
     const weir_fabric_candidate_row *rows = result->fabric->candidates;
+    const search *best = &a->searches[PERSISTENCE], *switching = &a->searches[SWITCHING];
     weir_text text = {0};
     weir_text_add(&text, WEIR_STR("Of "));
-    weir_fabric_call(&text, &rows[s->light]);
-    if (switching != s->light) {
-        weir_text_add(&text, WEIR_STR(" ("));
-        weir_fabric_call(&text, &rows[switching]);
-        weir_text_add(&text, WEIR_STR(" for switching)"));
+    weir_fabric_call(&text, &rows[best->light]);
+    if (switching->light != best->light) {
+        weir_text_add(&text, WEIR_STR(" (for switching "));
+        weir_fabric_call(&text, &rows[switching->light]);
+        weir_text_char(&text, ')');
     }
     weir_text_add(&text, WEIR_STR(" against "));
-    weir_fabric_call(&text, &rows[s->packets]);
+    weir_fabric_call(&text, &rows[best->packets]);
     weir_text_printf(&text, ", by %s;",
                      weir_fabric_has_prices(result->fabric) ? "cost a year" : "time of a step");
-    add_missing(&text, b->switching_time_s, signs[SWITCHING], "switching time", true);
-    if (s->axis) {
-        add_missing(&text, b->message_bytes, signs[MESSAGE], "message size", false);
+    add_missing(&text, b->switching_time_s, a->low_signs[SWITCHING], "switching time");
+    if (a->searches[MESSAGE].axis) {
+        add_missing(&text, b->message_bytes, a->low_signs[MESSAGE], "message size");
     }
-    add_missing(&text, b->persistence, signs[PERSISTENCE], "persistence", false);
+    add_missing(&text, b->persistence, a->low_signs[PERSISTENCE], "persistence");
     if (!text.failed && text.n) {
         text.p[text.n - 1] = '.';
     }
@@ -211,33 +222,35 @@ static weir_code say(weir_result *result, const search *s, uint32_t switching, c
 }
 
 weir_code weir_fabric_find_break_even(const weir_fabric_scenario *scenario,
-                                      const weir_library *library, weir_result *result,
-                                      weir_err *err)
+                                      const weir_library *library, uint32_t threads,
+                                      weir_result *result, weir_err *err)
 {
     weir_fabric_result *fabric = result->fabric;
-    weir_fabric_break_even *b = &fabric->break_even;
-    *b = (weir_fabric_break_even){NAN, NAN, NAN, NULL};
-    search s = {.scenario = scenario, .library = library, .fabric = fabric};
-    s.light = weir_fabric_best_light(fabric);
-    s.packets = weir_fabric_best_packets(fabric);
+    const weir_fabric_traffic_row *traffic = main_traffic(fabric);
+    asking a = {.roots = {NAN, NAN, NAN}};
+    search s = {.scenario = scenario,
+                .library = library,
+                .fabric = fabric,
+                .light = weir_fabric_best_light(fabric),
+                .packets = weir_fabric_best_packets(fabric),
+                .axis = traffic ? traffic->axis : NULL};
     if (s.light == WEIR_NONE || s.packets == WEIR_NONE) {
         return WEIR_OK;
     }
-    uint32_t best = s.light, switching = light_that_switches(fabric, s.light);
-    const weir_fabric_traffic_row *traffic = main_traffic(fabric);
-    int signs[3] = {0, 0, 0};
     s.packets_measure = weir_fabric_measure(fabric, &fabric->candidates[s.packets]);
-    s.light = switching;
-    weir_code code = ask(&s, SWITCHING, &b->switching_time_s, &signs[SWITCHING], err);
-    s.light = best;
-    if (code == WEIR_OK && traffic) {
-        double factor = NAN;
-        s.axis = traffic->axis;
-        code = ask(&s, MESSAGE, &factor, &signs[MESSAGE], err);
-        b->message_bytes = factor * traffic->message_bytes;
+    for (uint32_t i = 0; i < QUESTIONS; i++) {
+        a.searches[i] = s;
+        a.searches[i].asks = (question)i;
     }
-    if (code == WEIR_OK) {
-        code = ask(&s, PERSISTENCE, &b->persistence, &signs[PERSISTENCE], err);
+    a.searches[SWITCHING].light = light_that_switches(fabric, s.light);
+    weir_thread_for(QUESTIONS, threads, ask, &a);
+    for (uint32_t i = 0; i < QUESTIONS; i++) {
+        if (a.codes[i] != WEIR_OK) {
+            return weir_err_set(err, a.codes[i], "%s", a.errs[i].text);
+        }
     }
-    return code == WEIR_OK ? say(result, &s, switching, signs, err) : code;
+    fabric->break_even.switching_time_s = a.roots[SWITCHING];
+    fabric->break_even.message_bytes = traffic ? a.roots[MESSAGE] * traffic->message_bytes : NAN;
+    fabric->break_even.persistence = a.roots[PERSISTENCE];
+    return say(result, &a, err);
 }

@@ -216,7 +216,8 @@ static weir_code compare(study *s, weir_spmd_run *run, weir_lines *lines, weir_e
         code = weir_fabric_find_flips(s->scenario, s->evaluations, s->result, err);
     }
     if (code == WEIR_OK && s->options->details) {
-        code = weir_fabric_find_break_even(s->scenario, s->library, s->result, err);
+        code = weir_fabric_find_break_even(s->scenario, s->library, s->options->threads, s->result,
+                                           err);
     }
     return code == WEIR_OK ? weir_fabric_write_notes(s->scenario, s->evaluations, s->result, err)
                            : code;

@@ -1,8 +1,8 @@
 /* collective_estimate: seconds of collectives as the library models them, for tools/validate-
  * collectives. Reads lines of
- *   library kind bytes ranks nodes node_rate network_rate nvls sharp node network caller
- * (rates in bytes/s; `-` where there is none) and prints "seconds algorithm protocol error" or
- * "error: TEXT" for each. */
+ *   library kind bytes ranks nodes node_rate network_rate nvls sharp node network caller algorithm
+ * (rates in bytes/s; `-` where there is none, algorithm auto or forced) and prints "seconds
+ * algorithm protocol error" or "error: TEXT" for each. */
 #include "collective/library.h"
 
 #include <stdio.h>
@@ -15,17 +15,18 @@ static const char *named(const char *word)
 
 static void answer(const char *line)
 {
-    char library_id[64], kind[64], node[64], network[64], caller[64];
+    char library_id[64], kind[64], node[64], network[64], caller[64], algorithm[64];
     weir_collective_shape shape = {0};
     weir_collective_wish wish = {WEIR_ALGORITHM_COUNT, WEIR_PROTOCOL_COUNT, NULL, NULL, NULL};
     weir_collective_choice choice;
     weir_library *library = NULL;
     weir_err err = {0};
     int nvls, sharp;
-    if (sscanf(line, "%63s %63s %lf %u %u %lf %lf %d %d %63s %63s %63s", library_id, kind,
+    if (sscanf(line, "%63s %63s %lf %u %u %lf %lf %d %d %63s %63s %63s %63s", library_id, kind,
                &shape.bytes, &shape.ranks, &shape.nodes, &shape.node_bytes_per_s,
-               &shape.network_bytes_per_s, &nvls, &sharp, node, network, caller) != 12 ||
-        !weir_collective_kind_find(weir_str_from(kind), &shape.kind)) {
+               &shape.network_bytes_per_s, &nvls, &sharp, node, network, caller, algorithm) != 13 ||
+        !weir_collective_kind_find(weir_str_from(kind), &shape.kind) ||
+        !weir_collective_algorithm_find(weir_str_from(algorithm), &wish.algorithm)) {
         printf("error: not understood: %s", line);
         return;
     }

@@ -86,7 +86,9 @@ def classify(row):
         "system": row["system"], "row": kind, "kind": KINDS.get(kind, kind),
         "n": ranks, "m": nodes, "bytes": float(row["size_bytes"]),
         "s": float(row["time_us"]) * 1e-6, "node": node, "network": network,
-        "node_rate": RATES[node], "network_rate": rate / (ranks / nodes) if nodes > 1 else 0.0,
+        # XGMI is a mesh: two devices have one of its seven links between them
+        "node_rate": 64 * GB * (ranks / nodes - 1) if node == "xgmi-mi300x" else RATES[node],
+        "network_rate": rate / (ranks / nodes) if nodes > 1 else 0.0,
         "nvls": node in WITH_REDUCTION and accelerator not in ("gh200", "gb10"),
         "sharp": "sharp" in text and nodes > 1,
         "caller": "torch" if "torch" in text + row["collective"] else None,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from . import rows as data
-from .model import bus_factor, predict
+from .model import bus_factor, predict, straight_line
 
 US = 1e-6
 MIB = 1 << 20
@@ -41,9 +41,8 @@ GIB = 1 << 30
 RING_SWEEPS = {"nvlink4": [(2, 4 * GIB, 367), (4, 4 * GIB, 370), (8, 8 * GIB, 370)],
                "nvlink5": [(4, 8 * GIB, 673.2), (5, 8 * GIB, 677.8), (6, 8 * GIB, 677.8),
                            (7, 8 * GIB, 680.5), (8, 8 * GIB, 682.2)], "nvlink3": []}
-# p4de 2 x 8: 8-byte latency and straight line, published without the rows (network-oracles 3)
-P4DE = [(8, 162 * US), (1024, 164 * US)] + [
-    (2**k * MIB, 370.2 * US + 2**k * MIB / 37.4e9) for k in range(2, 11)]
+# p4de 2 x 8: 8-byte latency, and the straight line with its errors (network-oracles 3)
+P4DE = {"latency": 162 * US, "start": 370.2 * US, "rate": 37.4e9, "mean": 0.14, "worst": 0.31}
 
 
 def get(figures, key):
@@ -177,6 +176,36 @@ class Fit:
                 start[road].setdefault("tree", start[road]["efficiency"])
         self.nccl["networks"][name] = fit(start, keys, rows, seconds, prior, self.starts * 2)
 
+    def line(self, name, start):
+        """From a published line: figures whose times have that line, and its errors."""
+        if self.skips(name):
+            return
+        keys = [("simple", "tree")] + PIPELINE
+        start, node = copy.deepcopy(start), self.nccl["nodes"]["nvlink3"]
+        for road in ("ll", "simple"):  # the tree: 14 hops inside, 2 between
+            inside = node[road]["base"] + 14 * node[road]["hop"]
+            start[road]["hop"] = (P4DE["latency"] - inside) / 2
+        start["ll128"]["hop"] *= start["ll"]["hop"] / self.nccl["networks"]["efa-v2"]["ll"]["hop"]
+
+        def times(figures, sizes):
+            library = dict(self.nccl, networks={name: figures})
+            return [(size, predict(data.one_node(
+                "all_reduce", 16, "nvlink3", size, 1.0, name, m=2, network=name,
+                network_rate=6.25e9), library)) for size in sizes]
+
+        def residual(x):
+            got = straight_line(times(put(start, keys, np.exp(x)), [2**k * MIB for k in range(14)]))
+            return [math.log(got[0] / P4DE["start"]) / 0.03, math.log(got[1] / P4DE["rate"]) / 0.03,
+                    (got[2] - P4DE["mean"]) / 0.06, (got[3] - P4DE["worst"]) / 0.15, *(x - x0)]
+
+        low, high = np.array([bounds_of(k) for k in keys]).T
+        x0, best = np.log([get(start, k) for k in keys]), None
+        for scale in (1, 1.5, 2, 3):
+            x = np.clip(x0 + math.log(scale) * np.array([0, 1, 0]), low, high)
+            got = least_squares(residual, x, bounds=(low, high), max_nfev=100)
+            best = got if best is None or got.cost < best.cost else best
+        self.nccl["networks"][name] = put(start, keys, np.exp(best.x))
+
     def simple_only(self, **figures):
         start = copy.deepcopy(NETWORK_START)
         del start["ll"], start["ll128"]
@@ -200,10 +229,7 @@ class Fit:
                      dict(copy.deepcopy(made["efa-v2"]), tree_until=2),
                      [r for r in same(self.rows, network="efa-v4") if r["m"] == 2 or
                       r["bytes"] >= MIB / 2], 0.1)
-        line = [data.one_node("all_reduce", 16, "nvlink3", size, s, "p4de line", m=2,
-                              network="efa-v1", network_rate=6.25e9) for size, s in P4DE]
-        self.network("efa-v1", LATENCIES + PIPELINE + [("simple", "tree")], made["efa-v2"],
-                     line + same(self.rows, network="efa-v1"))
+        self.line("efa-v1", made["efa-v2"])
         self.network("slingshot-11", NETWORK_KEYS, NETWORK_START)
         self.network("slingshot-11-pcie", tree + [("simple", "efficiency")], made["slingshot-11"])
         own = copy.deepcopy(made["slingshot-11"])

@@ -62,11 +62,11 @@ weir_code weir_traffic_group(const weir_fabric_scenario *scenario, uint32_t phas
     uint32_t stride = phase->group_stride ? phase->group_stride : 1;
     uint64_t span = (uint64_t)size * stride;
     if (span > devices || devices % span != 0) {
-        return weir_fabric_reject(
-            scenario, phase->place, err,
-            "phase '%s': groups of %u devices with stride %u span %llu, which "
-            "does not divide the %u devices of the cluster",
-            phase->name, size, stride, (unsigned long long)span, devices);
+        weir_fabric_reject(scenario, phase->place, err,
+                           "phase '%s': groups of %u devices with stride %u span %llu, which "
+                           "does not divide the %u devices of the cluster",
+                           phase->name, size, stride, (unsigned long long)span, devices);
+        return WEIR_ERR_INPUT;
     }
     weir_code code =
         phase->kind == WEIR_PHASE_PATTERN ? check_pattern(scenario, phase, size, err) : WEIR_OK;
@@ -101,8 +101,9 @@ static void all_pairs(const visit *v, double bytes)
 
 static void shifted(const visit *v, uint32_t distance, double bytes)
 {
-    for (uint32_t i = 0; i < v->groups->size; i++) {
-        tell(v, i, (uint32_t)(((uint64_t)i + distance) % v->groups->size), bytes);
+    uint32_t n = v->groups->size;
+    for (uint32_t i = 0; i < n; i++) {
+        tell(v, i, (uint32_t)(((uint64_t)i + distance) % n), bytes);
     }
 }
 

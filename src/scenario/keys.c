@@ -279,7 +279,7 @@ static void describe_value(const weir_key *key, weir_text *page)
         }
         break;
     case WEIR_KEY_NODE:
-        weir_text_add(page, WEIR_STR("see there"));
+        weir_text_add(page, WEIR_STR("as its meaning says"));
         break;
     }
     if (key->count) {

@@ -19,10 +19,12 @@ typedef struct {
 } fabric_run_state;
 
 /* fabric_input.c: the scenario with the user's settings and those of wish (may be NULL), the
- * user's prices, and only the candidates that are asked for. Owned
- * (weir_fabric_scenario_clear). */
+ * user's prices, and only the candidates that are asked for; all of them where wish->only names one
+ * by its position. Owned (weir_fabric_scenario_clear). */
 weir_code fabric_read_scenario(const fabric_run_state *run, const weir_play_wish *wish,
                                weir_fabric_scenario *scenario, weir_err *err);
+/* Whether --candidate names it, or nothing is named. */
+bool fabric_wants(const fabric_options *options, const char *candidate);
 /* Reads standard input, where the scenario is "-". */
 weir_code fabric_read_input(fabric_run_state *run, weir_err *err);
 

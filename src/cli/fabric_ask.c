@@ -183,7 +183,8 @@ static weir_code find_each(fabric_run_state *run, const weir_fabric_scenario *sc
         return no_memory(err);
     for (uint32_t i = 0; i < scenario->candidate_count && code == WEIR_OK; i++) {
         weir_find_answer answer = {0};
-        if (!weir_find_applies(o->find, scenario->candidates[i].kind))
+        if (!fabric_wants(o, scenario->candidates[i].name) ||
+            !weir_find_applies(o->find, scenario->candidates[i].kind))
             continue;
         code = weir_find_run(o->find, o->lose_share, &scenario->candidates[i], i, &player, o->arena,
                              &answer, err);
@@ -198,10 +199,11 @@ static weir_code find_each(fabric_run_state *run, const weir_fabric_scenario *sc
 
 weir_code fabric_find(fabric_run_state *run, weir_err *err)
 {
+    static const weir_play_wish all = {.only = 0}; /* positions are those of the file */
     weir_fabric_scenario scenario = {0};
     weir_code code = play_base(run, NULL, err);
     if (code == WEIR_OK)
-        code = fabric_read_scenario(run, NULL, &scenario, err);
+        code = fabric_read_scenario(run, &all, &scenario, err);
     if (code == WEIR_OK)
         code = find_each(run, &scenario, err);
     weir_fabric_scenario_clear(&scenario);

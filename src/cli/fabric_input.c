@@ -72,7 +72,7 @@ static weir_code take_prices(const char *path, weir_fabric_scenario *scenario, w
     return code;
 }
 
-static bool is_wanted(const fabric_options *o, const char *name)
+bool fabric_wants(const fabric_options *o, const char *name)
 {
     for (uint32_t i = 0; i < o->candidate_count; i++)
         if (strcmp(o->candidates[i], name) == 0)
@@ -107,7 +107,7 @@ static void drop_candidates(const fabric_options *o, weir_fabric_scenario *scena
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < scenario->candidate_count; i++) {
-        if (is_wanted(o, scenario->candidates[i].name))
+        if (fabric_wants(o, scenario->candidates[i].name))
             scenario->candidates[kept++] = scenario->candidates[i];
         else
             weir_cable_list_clear(&scenario->candidates[i].list);
@@ -133,7 +133,8 @@ weir_code fabric_read_scenario(const fabric_run_state *run, const weir_play_wish
         weir_fabric_scenario_clear(&made);
         return code;
     }
-    drop_candidates(run->options, &made);
+    if (!wish || wish->only == WEIR_NONE) /* else positions are those of the file */
+        drop_candidates(run->options, &made);
     *scenario = made;
     return WEIR_OK;
 }

@@ -51,17 +51,35 @@ static weir_causes causes_between(const ledger_device *device, int64_t begin, in
     return causes;
 }
 
+/* Quickselect (Hoare, Algorithm 65, 1961): what is smaller moves down, what is larger up, around
+ * the value in the middle, until the place of the median stands alone. O(n) unless contrived. */
 static int64_t median_of(int64_t *values, uint32_t n)
 {
-    for (uint32_t i = 1; i < n; i++) { /* groups are small; large ones cost little beside a sweep */
-        int64_t v = values[i];
-        uint32_t k = i;
-        for (; k > 0 && values[k - 1] > v; k--) {
-            values[k] = values[k - 1];
+    int64_t low = 0, high = (int64_t)n - 1, place = ((int64_t)n - 1) / 2;
+    while (low < high) {
+        int64_t pivot = values[low + (high - low) / 2], i = low, k = high;
+        while (i <= k) {
+            while (values[i] < pivot) {
+                i++;
+            }
+            while (values[k] > pivot) {
+                k--;
+            }
+            if (i <= k) {
+                int64_t swap = values[i];
+                values[i++] = values[k];
+                values[k--] = swap;
+            }
         }
-        values[k] = v;
+        if (place <= k) {
+            high = k;
+        } else if (place >= i) {
+            low = i;
+        } else {
+            break;
+        }
     }
-    return n ? values[(n - 1) / 2] : 0;
+    return n ? values[place] : 0;
 }
 
 /* Kernels of one device over a stretch of time, by name and grid. */

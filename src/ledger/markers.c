@@ -64,17 +64,32 @@ static uint32_t lane_markers(const ledger_run *run, const weir_lane *lane, const
     return n;
 }
 
+/* Lanes stand by kind, then by rank: the first thread of rank, or where it would stand. */
+static uint32_t first_thread(const ledger_run *run, weir_rank_id rank)
+{
+    uint32_t low = 0, high = run->lane_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const weir_lane *lane = &run->lanes[middle];
+        if (lane->kind < WEIR_LANE_THREAD ||
+            (lane->kind == WEIR_LANE_THREAD && lane->rank < rank)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /* The thread of rank with most markers of kind. */
 static const weir_lane *rank_lane(const ledger_run *run, weir_rank_id rank, const name_mark *marks,
                                   mark_kind kind, uint32_t *count)
 {
     const weir_lane *best = NULL;
     *count = 0;
-    for (uint32_t i = 0; i < run->lane_count; i++) {
+    for (uint32_t i = first_thread(run, rank); i < run->lane_count && run->lanes[i].rank == rank;
+         i++) {
         const weir_lane *lane = &run->lanes[i];
-        if (lane->kind != WEIR_LANE_THREAD || lane->rank != rank) {
-            continue;
-        }
         uint32_t n = lane_markers(run, lane, marks, kind, NULL);
         if (n > *count) {
             *count = n;

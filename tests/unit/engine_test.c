@@ -472,6 +472,26 @@ static void names_what_cannot_be_played(void **state)
     spmd_close(&f);
 }
 
+/* One half needs position 1 first, the other position 2: nobody can be served. */
+static void names_circuits_that_are_never_set(void **state)
+{
+    (void)state;
+    spmd_fixture f;
+    spmd_open(&f, 4, 1, 1e9);
+    uint32_t a = spmd_all_reduce(&f, "data", 2, 1, 1e6, 0);
+    uint32_t b = spmd_all_reduce(&f, "tensor", 2, 1, 1e6, 0);
+    f.exchanges[a].circuits = 1;
+    f.exchanges[b].circuits = 2;
+    uint32_t forth = spmd_program(&f), back = spmd_program(&f);
+    spmd_exchange(&f, forth, 0, a);
+    spmd_exchange(&f, forth, 0, b);
+    spmd_exchange(&f, back, 0, b);
+    spmd_exchange(&f, back, 0, a);
+    f.program_of[2] = f.program_of[3] = back;
+    refuse(&f, WEIR_ERR_INPUT, "tensor waits for circuits that are never set");
+    spmd_close(&f);
+}
+
 static void memory_is_bounded_by_the_budget(void **state)
 {
     (void)state;
@@ -513,6 +533,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_run),
         cmocka_unit_test(links_are_watched_when_asked),
         cmocka_unit_test(names_what_cannot_be_played),
+        cmocka_unit_test(names_circuits_that_are_never_set),
         cmocka_unit_test(memory_is_bounded_by_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,6 +288,35 @@ static void what_does_not_fold_is_played_body_by_body(void **state)
     weir_net_free(net);
 }
 
+/* Eight equal transfers on links of their own: one class; with every other link coloured, two. */
+static void links_of_different_colours_do_not_fold(void **state)
+{
+    (void)state;
+    enum { COUNT = 8 };
+    weir_net *net = weir_net_new();
+    weir_link_id links[COUNT];
+    weir_body bodies[COUNT];
+    uint64_t colours[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_int_equal(weir_net_add(net, 1, 0, &links[i], NULL), WEIR_OK);
+        bodies[i] = (weir_body){.path = {.count = 1, .links = &links[i]}, .size = 1};
+        colours[i] = i % 2 ? 7 : 0;
+    }
+    weir_net_seal(net);
+    for (uint32_t classes = 1; classes <= 2; classes++) {
+        const weir_traffic coloured = {
+            .bodies = bodies, .count = COUNT, .link_colours = classes == 2 ? colours : NULL};
+        weir_fold *fold = NULL;
+        assert_int_equal(weir_fold_new(net, &coloured, &fold, NULL), WEIR_OK);
+        assert_non_null(fold);
+        assert_int_equal(weir_fold_body_classes(fold), classes);
+        assert_int_equal(weir_fold_link_classes(fold), classes);
+        assert_int_equal(weir_fold_class_of_link(fold)[2], weir_fold_class_of_link(fold)[0]);
+        weir_fold_free(fold);
+    }
+    weir_net_free(net);
+}
+
 static void refuses_changes_that_cannot_be(void **state)
 {
     (void)state;
@@ -323,6 +352,7 @@ int main(void)
         cmocka_unit_test(folded_equals_unfolded_to_the_nanosecond),
         cmocka_unit_test(folds_anew_after_failures),
         cmocka_unit_test(what_does_not_fold_is_played_body_by_body),
+        cmocka_unit_test(links_of_different_colours_do_not_fold),
         cmocka_unit_test(refuses_changes_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

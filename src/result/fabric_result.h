@@ -170,4 +170,30 @@ typedef struct {
     uint32_t best; /* row; WEIR_NONE: all are refused */
 } weir_fabric_mix;
 
+/* Bus bandwidths that were measured (nccl-tests) beside what is foretold: --compare */
+typedef struct {
+    uint64_t bytes; /* as nccl-tests counts */
+    double measured_s, measured_bus_bytes_per_s;
+    double foretold_s, foretold_bus_bytes_per_s; /* NAN: nothing is foretold */
+    double limit_bus_bytes_per_s;                /* of raw links */
+    double share;                                /* foretold_s / measured_s */
+    const char *algorithm, *protocol;            /* foretold */
+} weir_nccl_size_row;
+
+typedef struct {
+    const char *kind; /* "cross_rail" */
+    uint64_t from_bytes;
+    const char *sentence, *check, *source; /* check: what to look at; may be NULL, source too */
+} weir_nccl_finding_row;
+
+typedef struct {
+    const char *title; /* "all_reduce_perf, 16 ranks on 2 hosts" */
+    uint32_t ranks, nodes;
+    double plateau_share, latency_factor, seeming_nic_bytes_per_s; /* NAN: not known */
+    weir_nccl_size_row *rows;
+    uint32_t row_count;
+    weir_nccl_finding_row *findings; /* the weightiest first */
+    uint32_t finding_count;
+} weir_nccl_run_row;
+
 #endif

@@ -1,4 +1,4 @@
-/* Answers to questions about networks: "sweep", "find", "mix", and the load of links. */
+/* Answers to questions about networks: "sweep", "find", "mix", "compare", and the load of links. */
 #include "result/json_parts.h"
 
 static void put_double(weir_json_writer *w, const char *key, double value) /* NAN -> null */
@@ -132,6 +132,60 @@ static void put_mix(weir_json_writer *w, const weir_fabric_mix *mix)
     weir_json_close(w);
 }
 
+/* --- compare --- */
+
+static void put_size(weir_json_writer *w, const weir_nccl_size_row *row)
+{
+    weir_json_open_object(w, WEIR_JSON_INLINE);
+    weir_json_key(w, "bytes");
+    weir_json_uint(w, row->bytes);
+    put_double(w, "measured_s", row->measured_s);
+    put_double(w, "measured_bus_bytes_per_s", row->measured_bus_bytes_per_s);
+    put_double(w, "foretold_s", row->foretold_s);
+    put_double(w, "foretold_bus_bytes_per_s", row->foretold_bus_bytes_per_s);
+    put_double(w, "limit_bus_bytes_per_s", row->limit_bus_bytes_per_s);
+    put_double(w, "share", row->share);
+    json_put_text(w, "algorithm", row->algorithm);
+    json_put_text(w, "protocol", row->protocol);
+    weir_json_close(w);
+}
+
+static void put_finding(weir_json_writer *w, const weir_nccl_finding_row *row)
+{
+    weir_json_open_object(w, WEIR_JSON_INLINE);
+    json_put_text(w, "kind", row->kind);
+    weir_json_key(w, "from_bytes");
+    weir_json_uint(w, row->from_bytes);
+    json_put_text(w, "sentence", row->sentence);
+    json_put_text(w, "check", row->check);
+    json_put_text(w, "source", row->source);
+    weir_json_close(w);
+}
+
+static void put_nccl_run(weir_json_writer *w, const weir_nccl_run_row *run)
+{
+    weir_json_open_object(w, WEIR_JSON_LINES);
+    json_put_text(w, "title", run->title);
+    json_put_int(w, "ranks", run->ranks);
+    json_put_int(w, "nodes", run->nodes);
+    put_double(w, "plateau_share", run->plateau_share);
+    put_double(w, "latency_factor", run->latency_factor);
+    put_double(w, "seeming_nic_bytes_per_s", run->seeming_nic_bytes_per_s);
+    weir_json_key(w, "findings");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < run->finding_count; i++) {
+        put_finding(w, &run->findings[i]);
+    }
+    weir_json_close(w);
+    weir_json_key(w, "sizes");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < run->row_count; i++) {
+        put_size(w, &run->rows[i]);
+    }
+    weir_json_close(w);
+    weir_json_close(w);
+}
+
 void json_questions(weir_json_writer *w, const weir_result *result)
 {
     if (result->sweep != NULL) {
@@ -147,6 +201,14 @@ void json_questions(weir_json_writer *w, const weir_result *result)
     }
     if (result->mix != NULL) {
         put_mix(w, result->mix);
+    }
+    if (result->compared_count > 0) {
+        weir_json_key(w, "compare");
+        weir_json_open_array(w, WEIR_JSON_LINES);
+        for (uint32_t i = 0; i < result->compared_count; i++) {
+            put_nccl_run(w, &result->compared[i]);
+        }
+        weir_json_close(w);
     }
 }
 

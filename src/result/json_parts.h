@@ -24,7 +24,8 @@ void json_series(weir_json_writer *w, const weir_result *result);
 /* json_fabric.c */
 void json_fabric(weir_json_writer *w, const weir_fabric_result *fabric);
 
-/* json_fabric_questions.c: "sweep", "find", "mix", each where it was asked for; "links" */
+/* json_fabric_questions.c: "sweep", "find", "mix", "compare", each where it was asked for; "links"
+ */
 void json_questions(weir_json_writer *w, const weir_result *result);
 void json_links(weir_json_writer *w, const weir_fabric_result *fabric);
 

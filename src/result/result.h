@@ -232,9 +232,11 @@ typedef struct {
     weir_fabric_sweep *sweep;   /* --sweep; NULL: none */
     weir_fabric_find *finds;    /* --find */
     uint32_t find_count;
-    weir_fabric_mix *mix; /* --mix; NULL: none */
-    bool with_links;      /* series.links is asked for */
-    weir_diags diags;     /* what was dropped or repaired */
+    weir_fabric_mix *mix;        /* --mix; NULL: none */
+    weir_nccl_run_row *compared; /* --compare */
+    uint32_t compared_count;
+    bool with_links;  /* series.links is asked for */
+    weir_diags diags; /* what was dropped or repaired */
     const char **notes;
     uint32_t note_count, note_capacity;
     weir_arena *arena; /* owns all of the above, except diags (owned too, freed with it) */

@@ -95,7 +95,7 @@ typedef struct {
 
 /* The demand on the circuits: directly, and with forward also over other nodes, on shortest paths
  * (the lowest node wins ties); parallel circuits share evenly. The diagonal travels nowhere.
- * O(n^3). */
+ * O(n x (n + pairs with a circuit)). */
 weir_code weir_circuit_carry(const weir_circuit_design *design, const weir_demand *demand,
                              bool forward, weir_circuit_load *load, weir_err *err);
 

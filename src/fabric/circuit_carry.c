@@ -6,18 +6,22 @@
 /* The circuits as a graph: parallel ones of a pair are one edge of that width. */
 typedef struct {
     uint32_t n;
-    uint32_t *width; /* n*n */
-    double *bytes;   /* n*n: on each edge */
-    double *rest;    /* n*n: of the demand */
-    uint32_t *queue; /* nodes by distance from the source */
-    uint32_t *from;  /* the node that a shortest path comes over */
-    uint32_t *hops;  /* WEIR_NONE = out of reach */
-    double *below;   /* bytes for a node and all that lie behind it */
+    uint32_t *width;      /* n*n */
+    uint32_t *start;      /* n + 1: where a node's neighbours begin */
+    uint32_t *neighbours; /* rising, each once */
+    double *bytes;        /* n*n: on each edge */
+    double *rest;         /* n*n: of the demand */
+    uint32_t *queue;      /* nodes by distance from the source */
+    uint32_t *from;       /* the node that a shortest path comes over */
+    uint32_t *hops;       /* WEIR_NONE = out of reach */
+    double *below;        /* bytes for a node and all that lie behind it */
 } graph;
 
 static void graph_clear(graph *g)
 {
     free(g->width);
+    free(g->start);
+    free(g->neighbours);
     free(g->bytes);
     free(g->rest);
     free(g->queue);
@@ -26,18 +30,35 @@ static void graph_clear(graph *g)
     free(g->below);
 }
 
+static void list_neighbours(graph *g)
+{
+    uint32_t count = 0;
+    for (uint32_t node = 0; node < g->n; node++) {
+        g->start[node] = count;
+        for (uint32_t next = 0; next < g->n; next++) {
+            if (g->width[(size_t)node * g->n + next]) {
+                g->neighbours[count++] = next;
+            }
+        }
+    }
+    g->start[g->n] = count;
+}
+
 static weir_code graph_init(graph *g, const weir_circuit_design *design, weir_err *err)
 {
     size_t n = design->n;
     g->n = design->n;
     g->width = calloc(n * n, sizeof *g->width);
+    g->start = calloc(n + 1, sizeof *g->start);
+    g->neighbours = calloc((size_t)design->count + 1, sizeof *g->neighbours);
     g->bytes = calloc(n * n, sizeof *g->bytes);
     g->rest = calloc(n * n, sizeof *g->rest);
     g->queue = calloc(n, sizeof *g->queue);
     g->from = calloc(n, sizeof *g->from);
     g->hops = calloc(n, sizeof *g->hops);
     g->below = calloc(n, sizeof *g->below);
-    if (!g->width || !g->bytes || !g->rest || !g->queue || !g->from || !g->hops || !g->below) {
+    if (!g->width || !g->start || !g->neighbours || !g->bytes || !g->rest || !g->queue ||
+        !g->from || !g->hops || !g->below) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the circuits of %u nodes",
                             design->n);
     }
@@ -50,6 +71,7 @@ static weir_code graph_init(graph *g, const weir_circuit_design *design, weir_er
         }
         g->width[c->from * n + c->to]++;
     }
+    list_neighbours(g);
     return WEIR_OK;
 }
 
@@ -67,8 +89,9 @@ static uint32_t search_from(graph *g, uint32_t source, bool forward)
         if (!forward && node != source) {
             break;
         }
-        for (uint32_t next = 0; next < g->n; next++) {
-            if (g->width[(size_t)node * g->n + next] && g->hops[next] == WEIR_NONE) {
+        for (uint32_t i = g->start[node]; i < g->start[node + 1]; i++) {
+            uint32_t next = g->neighbours[i];
+            if (g->hops[next] == WEIR_NONE) {
                 g->hops[next] = g->hops[node] + 1;
                 g->from[next] = node;
                 g->queue[tail++] = next;

@@ -85,13 +85,15 @@ typedef struct {
     /* What was assumed or left out, one sentence each, for the report. */
     const char *notes[8];
     uint32_t note_count;
-    weir_arena *arena;           /* owns the texts and phases */
-    struct candidate_dead *dead; /* what weir_candidate_network_fail broke; NULL: nothing */
+    weir_arena *arena;               /* owns the texts and phases */
+    struct candidate_dead *dead;     /* what weir_candidate_network_fail broke; NULL: nothing */
+    struct candidate_lights *lights; /* which circuits are on which optical switch; NULL: none */
 } weir_candidate_network;
 
-/* demand may be NULL for candidates without circuits. Owned (clear). Errors are those of memory and
- * of `between`; what is wrong with the candidate itself is in network->refused ("candidate NAME:
- * ..."). What more bandwidth would bring: weir_layout_scale and weir_layout_seal on the layout. */
+/* demand may be NULL for candidates without circuits. Owned (clear). Errors are those of memory;
+ * what is wrong with the candidate itself (or found so by `between`) is in network->refused
+ * ("candidate 'NAME': ..."). What more bandwidth would bring: weir_layout_scale and
+ * weir_layout_seal on the layout. */
 weir_code weir_candidate_network_build(const weir_fabric_scenario *scenario, uint32_t candidate,
                                        const weir_candidate_demand *demand,
                                        weir_candidate_network *network, weir_err *err);

@@ -1,0 +1,185 @@
+/* candidate_hybrid.c: packets and circuits side by side, and which phase takes which.
+ *
+ * Phases are asked the largest first; one takes light if the scenario says so, or if the rule of
+ * circuit_rule.h finds that with all that is on light already no block has more partners than
+ * ports. Circuits stay for the whole job, so that persistence is 1 and nobody waits for them. */
+#include "fabric/circuit_rule.h"
+#include "study/candidate_light.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    weir_demand sum; /* of the phases on light */
+    weir_demand one; /* with the phase that is asked */
+    bool has_light;
+} light_side;
+
+/* Is there room for this phase too? Says why (not) in *because. */
+static bool suits_light(const candidate_build *b, const light_blocks *blocks, light_side *side,
+                        uint32_t phase, const char **because)
+{
+    const weir_phase *p = &b->scenario->phases[phase];
+    weir_demand_shape shape = weir_demand_measure(&side->one);
+    uint32_t fan = shape.fan_out > shape.fan_in ? shape.fan_out : shape.fan_in;
+    const weir_circuit_rule rule = {.bytes_per_s = blocks->fabric.light.circuit.bytes_per_s,
+                                    .delay_s = b->network->circuit_s,
+                                    .ports = blocks->blocks.uplinks};
+    const weir_circuit_flow flow = {.bytes = fan ? shape.max_line_bytes / fan : 0,
+                                    .slack_s = isnan(p->slack_s) ? p->compute_s : p->slack_s,
+                                    .persistence = 1,
+                                    .fan_out = fan};
+    bool is_light = weir_circuit_rule_choose(&rule, &flow) == WEIR_CARRIER_LIGHT;
+    weir_text text = {0};
+    weir_text_printf(&text, "%u partners of a block, ports for %u", fan, blocks->blocks.uplinks);
+    char *kept = text.failed
+                     ? NULL
+                     : weir_arena_copy(b->network->arena, (weir_str){text.p, (uint32_t)text.n});
+    weir_text_clear(&text);
+    *because = kept;
+    return is_light;
+}
+
+static weir_code ask_phase(const candidate_build *b, const light_blocks *blocks, light_side *side,
+                           uint32_t phase, weir_err *err)
+{
+    weir_phase_road *road = &b->network->phases[phase];
+    weir_take take = b->scenario->phases[phase].take;
+    weir_demand demand = {0};
+    weir_code code = candidate_block_demand(b, blocks, phase, &demand, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    size_t cells = (size_t)demand.n * demand.n;
+    bool sends = candidate_has_between(&demand);
+    for (size_t i = 0; i < cells; i++) {
+        side->one.bytes[i] =
+            side->sum.bytes[i] + (i / demand.n == i % demand.n ? 0 : demand.bytes[i]);
+    }
+    road->is_light = take == WEIR_TAKE_LIGHT;
+    road->because = "the scenario says so";
+    if (take == WEIR_TAKE_AUTO && !sends) {
+        road->because = "it stays inside blocks";
+    } else if (take == WEIR_TAKE_AUTO) {
+        road->is_light = suits_light(b, blocks, side, phase, &road->because);
+    }
+    for (size_t i = 0; i < cells && road->is_light; i++) {
+        side->sum.bytes[i] = side->one.bytes[i];
+    }
+    side->has_light |= road->is_light && sends;
+    weir_demand_clear(&demand);
+    return WEIR_OK;
+}
+
+/* Phases that are told come first, then the largest. */
+static weir_code ask_phases(const candidate_build *b, const light_blocks *blocks, light_side *side,
+                            weir_err *err)
+{
+    uint32_t count = b->network->phase_count;
+    double *bytes = calloc((size_t)count + 1, sizeof *bytes);
+    weir_code code =
+        bytes ? WEIR_OK : weir_err_set(err, WEIR_ERR_MEMORY, "no memory for %u phases", count);
+    for (uint32_t i = 0; i < count && code == WEIR_OK; i++) {
+        weir_demand demand = {0};
+        code = candidate_block_demand(b, blocks, i, &demand, err);
+        if (code == WEIR_OK) {
+            bool is_told = b->scenario->phases[i].take == WEIR_TAKE_LIGHT;
+            bytes[i] = is_told ? INFINITY : weir_demand_measure(&demand).total_bytes;
+            weir_demand_clear(&demand);
+        }
+    }
+    for (uint32_t k = 0; k < count && code == WEIR_OK; k++) {
+        uint32_t largest = 0;
+        for (uint32_t i = 1; i < count; i++) {
+            largest = bytes[i] > bytes[largest] ? i : largest;
+        }
+        bytes[largest] = -1;
+        code = ask_phase(b, blocks, side, largest, err);
+    }
+    free(bytes);
+    return code;
+}
+
+/* The road of light beside road `packets`, on the same nodes. */
+static weir_code add_beside(const candidate_build *b, const light_blocks *blocks,
+                            const weir_demand *demand, weir_road packets, weir_err *err)
+{
+    weir_circuit_design design = {.n = blocks->blocks.blocks};
+    weir_circuit_load load;
+    weir_layout *layout = b->network->layout;
+    weir_road road = WEIR_NONE;
+    weir_code code = candidate_make_design(b, blocks, demand, &design, &load, err);
+    if (code == WEIR_OK) {
+        code = candidate_make_lights(b, blocks, 1, err);
+    }
+    if (code == WEIR_OK) {
+        code = candidate_add_light(b, blocks, &design, WEIR_NONE, &road, err);
+    }
+    if (code == WEIR_OK) {
+        uint32_t inside = weir_topology_node_links(weir_layout_topology(layout, packets));
+        weir_layout_label(layout, road, "light");
+        code = weir_layout_share(layout, road, packets, inside, err);
+    }
+    for (uint32_t i = 0; i < b->network->phase_count && code == WEIR_OK; i++) {
+        weir_phase_road *phase = &b->network->phases[i];
+        phase->road = phase->is_light ? road : packets;
+    }
+    b->network->designs = 1;
+    weir_circuit_design_clear(&design);
+    return code;
+}
+
+static weir_code build_both(const candidate_build *b, const light_blocks *blocks, weir_road packets,
+                            weir_err *err)
+{
+    light_side side = {0};
+    weir_code code = weir_demand_init(&side.sum, blocks->blocks.blocks, err);
+    if (code == WEIR_OK) {
+        code = weir_demand_init(&side.one, blocks->blocks.blocks, err);
+    }
+    if (code == WEIR_OK) {
+        code = ask_phases(b, blocks, &side, err);
+    }
+    if (code == WEIR_OK) {
+        if (!side.has_light) {
+            candidate_note(b, "no phase takes light");
+        }
+        code = add_beside(b, blocks, &side.sum, packets, err);
+    }
+    weir_demand_clear(&side.sum);
+    weir_demand_clear(&side.one);
+    return code;
+}
+
+weir_code candidate_build_hybrid(const candidate_build *b, weir_err *err)
+{
+    double share = b->candidate->light_share;
+    weir_road packets;
+    light_blocks blocks;
+    weir_code code = candidate_need_nic(b, err);
+    if (code == WEIR_OK && !(share > 0 && share < 1)) {
+        code = weir_err_set(err, WEIR_ERR_INPUT,
+                            "%g of each NIC on light; a hybrid needs more than 0 and less than 1",
+                            share);
+    }
+    if (code != WEIR_OK) {
+        return code;
+    }
+    double rate = b->scenario->cluster.nic->bytes_per_s;
+    code = candidate_add_clos(b, WEIR_CLOS_PLAIN, rate * (1 - share), &packets, err);
+    if (code == WEIR_OK) {
+        code = candidate_plan_blocks(b, rate * share, &blocks, err);
+    }
+    if (code != WEIR_OK) {
+        return code;
+    }
+    if (blocks.blocks.blocks == 1) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "one block holds all nodes: there is nothing for circuits to join; "
+                            "smaller blocks (leaf, nic), or no hybrid");
+    }
+    b->network->circuit_s =
+        b->candidate->switch_s + (b->candidate->linkup_s > 0 ? b->candidate->linkup_s : 0);
+    b->network->circuit_s = isnan(b->network->circuit_s) ? 0 : b->network->circuit_s;
+    return build_both(b, &blocks, packets, err);
+}

@@ -1,5 +1,6 @@
 #include "scenario/settings.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -232,6 +233,7 @@ static weir_code apply(const change *c, const weir_yaml_node **root, weir_err *e
         if (code != WEIR_OK) {
             return code;
         }
+        assert(child);
         way.p += used;
         way.n -= used;
         if (way.n == 0) {

@@ -62,9 +62,7 @@ bool weir_find_applies(weir_find_what what, weir_candidate_kind kind)
 /* --- one play ----------------------------------------------------------------------------- */
 
 typedef struct {
-    weir_find_what what;
-    const weir_candidate *candidate;
-    uint32_t index;
+    const weir_find_question *asked;
     const weir_player *player;
     weir_arena *arena;
     double limit_s;
@@ -85,11 +83,11 @@ static weir_code play(search *s, uint32_t at, played *out, weir_err *err)
     weir_setting settings[2] = {{keys[0], value}, {keys[1], "0 s"}};
     uint32_t count = 1;
     static const char *const key[] = {"oversubscription", "uplinks", "switching"};
-    snprintf(keys[0], sizeof keys[0], "candidates.%u.%s", s->index, key[s->what]);
-    snprintf(keys[1], sizeof keys[1], "candidates.%u.linkup", s->index);
-    if (s->what == WEIR_FIND_OVERSUBSCRIPTION) {
-        snprintf(value, sizeof value, "[%u, %.15g]", at, s->candidate->oversubscription[1]);
-    } else if (s->what == WEIR_FIND_PORTS) {
+    snprintf(keys[0], sizeof keys[0], "candidates.%u.%s", s->asked->index, key[s->asked->what]);
+    snprintf(keys[1], sizeof keys[1], "candidates.%u.linkup", s->asked->index);
+    if (s->asked->what == WEIR_FIND_OVERSUBSCRIPTION) {
+        snprintf(value, sizeof value, "[%u, %.15g]", at, s->asked->candidate->oversubscription[1]);
+    } else if (s->asked->what == WEIR_FIND_PORTS) {
         snprintf(value, sizeof value, "%u", at);
         count = at == AS_WRITTEN ? 0 : 1;
     } else {
@@ -97,7 +95,7 @@ static weir_code play(search *s, uint32_t at, played *out, weir_err *err)
         count = 2;
     }
     weir_play found = {0};
-    weir_play_wish wish = {.settings = settings, .setting_count = count, .only = s->index};
+    weir_play_wish wish = {.settings = settings, .setting_count = count, .only = s->asked->index};
     weir_code code = s->player->play(s->player->context, &wish, s->arena, &found, err);
     if (code != WEIR_OK) {
         return code;
@@ -105,13 +103,13 @@ static weir_code play(search *s, uint32_t at, played *out, weir_err *err)
     s->plays++;
     for (uint32_t i = 0; i < found.count; i++) {
         const weir_play_row *row = &found.rows[i];
-        if (weir_str_eq(weir_str_from(row->candidate), weir_str_from(s->candidate->name))) {
+        if (weir_str_eq(weir_str_from(row->candidate), weir_str_from(s->asked->candidate->name))) {
             *out = (played){at, row->refused ? NAN : row->step_s, row->refused};
             return WEIR_OK;
         }
     }
     return weir_err_set(err, WEIR_ERR_INTERNAL, "candidate '%.100s' was not played",
-                        s->candidate->name);
+                        s->asked->candidate->name);
 }
 
 static bool keeps(const search *s, const played *p)
@@ -256,7 +254,7 @@ static weir_code say(weir_find_answer *a, double lose_share, weir_arena *arena, 
 
 static weir_code look(search *s, played reference, border *found, weir_err *err)
 {
-    switch (s->what) {
+    switch (s->asked->what) {
     case WEIR_FIND_OVERSUBSCRIPTION:
         return climb(s, reference, MOST_OVERSUBSCRIPTION, 0, found, err);
     case WEIR_FIND_SWITCHING:
@@ -283,42 +281,50 @@ static void fill(weir_find_answer *a, const border *b)
     }
 }
 
-weir_code weir_find_run(weir_find_what what, double lose_share, const weir_candidate *candidate,
-                        uint32_t candidate_index, const weir_player *player, weir_arena *arena,
-                        weir_find_answer *answer, weir_err *err)
+weir_code weir_find_search(const weir_find_question *question, const weir_player *player,
+                           weir_arena *arena, weir_find_answer *answer, weir_err *err)
 {
     static const uint32_t references[] = {1, AS_WRITTEN, 0};
-    search s = {.what = what,
-                .candidate = candidate,
-                .index = candidate_index,
-                .player = player,
-                .arena = arena};
-    weir_find_answer made = {
-        .what = what, .candidate = candidate->name, .next_value = NAN, .next_step_s = NAN};
+    const weir_candidate *candidate = question->candidate;
+    const char *name = names[question->what];
+    search s = {.asked = question, .player = player, .arena = arena};
+    weir_find_answer made = {.what = question->what,
+                             .candidate = candidate->name,
+                             .next_value = NAN,
+                             .next_step_s = NAN};
     played reference;
     border found;
-    if (!weir_find_applies(what, candidate->kind)) {
-        return weir_err_set(
-            err, WEIR_ERR_USAGE, "--find %s has no meaning for candidate '%.60s' of kind %s",
-            names[what], candidate->name, weir_candidate_kind_name(candidate->kind));
+    if (!weir_find_applies(question->what, candidate->kind)) {
+        return weir_err_set(err, WEIR_ERR_USAGE,
+                            "--find %s has no meaning for candidate '%.60s' of kind %s", name,
+                            candidate->name, weir_candidate_kind_name(candidate->kind));
     }
-    weir_code code = play(&s, references[what], &reference, err);
+    weir_code code = play(&s, references[question->what], &reference, err);
     if (code == WEIR_OK && reference.refused) {
         return weir_err_set(err, WEIR_ERR_INPUT, "--find %s: candidate '%.60s' was refused: %.300s",
-                            names[what], candidate->name, reference.refused);
+                            name, candidate->name, reference.refused);
     }
     if (code == WEIR_OK) {
         made.reference_s = reference.step_s;
-        s.limit_s = reference.step_s * (1 + lose_share);
+        s.limit_s = reference.step_s * (1 + question->lose_share);
         code = look(&s, reference, &found, err);
     }
     if (code == WEIR_OK) {
         fill(&made, &found);
         made.plays = s.plays;
-        code = say(&made, lose_share, arena, err);
+        code = say(&made, question->lose_share, arena, err);
     }
     if (code == WEIR_OK) {
         *answer = made;
     }
     return code;
+}
+
+/* NOLINTNEXTLINE(readability-function-size) */
+weir_code weir_find_run(weir_find_what what, double lose_share, const weir_candidate *candidate,
+                        uint32_t candidate_index, const weir_player *player, weir_arena *arena,
+                        weir_find_answer *answer, weir_err *err)
+{
+    weir_find_question question = {what, lose_share, candidate, candidate_index};
+    return weir_find_search(&question, player, arena, answer, err);
 }

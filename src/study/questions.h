@@ -90,6 +90,14 @@ bool weir_find_lose_parse(const char *text, double *share);
 /* Whether that question has a meaning for such a candidate. */
 bool weir_find_applies(weir_find_what what, weir_candidate_kind kind);
 
+typedef struct {
+    weir_find_what what;
+    double lose_share; /* 0.02: 2 % */
+    const weir_candidate
+        *candidate; /* as it is written; its name, kind and upper oversubscription */
+    uint32_t index; /* its number in the scenario */
+} weir_find_question;
+
 typedef enum {
     WEIR_FIND_INSIDE = 0, /* value keeps to the limit, the next one does not */
     WEIR_FIND_ALL,        /* every value that was tried keeps to it; value is the furthest */
@@ -111,6 +119,9 @@ typedef struct {
 
 /* Takes the step to get no faster on the way (more oversubscription, fewer ports, slower switches);
  * what is answered was played, and so was the next value. */
+weir_code weir_find_search(const weir_find_question *question, const weir_player *player,
+                           weir_arena *arena, weir_find_answer *answer, weir_err *err);
+/* The same with the question's members one by one. */
 weir_code weir_find_run(weir_find_what what, double lose_share, const weir_candidate *candidate,
                         uint32_t candidate_index, const weir_player *player, weir_arena *arena,
                         weir_find_answer *answer, weir_err *err);

@@ -194,9 +194,12 @@ static weir_code read_phases(scenario_reader *r, const weir_yaml_node *node, wei
 {
     weir_fabric_scenario *s = r->scenario;
     weir_code code = need_list(r, node, "a list of at least one phase", err);
-    if (code == WEIR_OK) {
-        s->phases = weir_arena_alloc(r->source.arena, node->count, sizeof *s->phases);
-        code = s->phases ? WEIR_OK : scenario_no_memory(err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    s->phases = weir_arena_alloc(r->source.arena, node->count, sizeof *s->phases);
+    if (!s->phases) {
+        return scenario_no_memory(err);
     }
     for (const weir_yaml_node *n = node->first; n && code == WEIR_OK; n = n->next) {
         code = read_phase(r, n, s->phase_count, &s->phases[s->phase_count], err);
@@ -211,9 +214,12 @@ static weir_code read_slow(scenario_reader *r, const weir_yaml_node *node, weir_
 {
     weir_fabric_scenario *s = r->scenario;
     weir_code code = need_list(r, node, "a list such as [{device: 17, factor: 1.3}]", err);
-    if (code == WEIR_OK) {
-        s->slow = weir_arena_alloc(r->source.arena, node->count, sizeof *s->slow);
-        code = s->slow ? WEIR_OK : scenario_no_memory(err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    s->slow = weir_arena_alloc(r->source.arena, node->count, sizeof *s->slow);
+    if (!s->slow) {
+        return scenario_no_memory(err);
     }
     for (const weir_yaml_node *n = node->first; n && code == WEIR_OK; n = n->next) {
         weir_slow_entry *made = &s->slow[s->slow_count];
@@ -233,9 +239,12 @@ static weir_code read_broken(scenario_reader *r, const weir_yaml_node *node, wei
 {
     weir_fabric_scenario *s = r->scenario;
     weir_code code = need_list(r, node, "a list such as [{link: leaf 3 -> spine 1}]", err);
-    if (code == WEIR_OK) {
-        s->broken = weir_arena_alloc(r->source.arena, node->count, sizeof *s->broken);
-        code = s->broken ? WEIR_OK : scenario_no_memory(err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    s->broken = weir_arena_alloc(r->source.arena, node->count, sizeof *s->broken);
+    if (!s->broken) {
+        return scenario_no_memory(err);
     }
     for (const weir_yaml_node *n = node->first; n && code == WEIR_OK; n = n->next) {
         weir_broken_entry *made = &s->broken[s->broken_count];

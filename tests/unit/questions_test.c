@@ -140,7 +140,8 @@ static weir_find_answer ask(weir_find_what what, double lose_share, weir_candida
     weir_player player = {NULL, play};
     weir_find_answer answer = {0};
     weir_err err = {0};
-    if (weir_find_run(what, lose_share, &candidate, 0, &player, arena, &answer, &err)) {
+    weir_find_question question = {what, lose_share, &candidate, 0};
+    if (weir_find_search(&question, &player, arena, &answer, &err)) {
         fail_msg("%s", err.text);
     }
     return answer;

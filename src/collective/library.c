@@ -9,30 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PRESETS_MAX 64
 #define LARGE_BYTES (1024.0 * 1024.0) /* what the residues of a fit call large */
 
 /* --- opening ------------------------------------------------------------------------------ */
 
 static weir_code unknown_library(const char *id, weir_err *err)
 {
-    const char *names[PRESETS_MAX], *path;
-    char ids[PRESETS_MAX][64];
-    uint32_t state = 0, count = 0;
-    while (count < PRESETS_MAX && (path = weir_preset_next("collectives", &state))) {
+    const char *path;
+    uint32_t state = 0;
+    weir_text known = {0};
+    while ((path = weir_preset_next("collectives", &state))) {
         weir_str name = weir_str_from(path);
         name.p += strlen("collectives/");
         name.n -= (uint32_t)(strlen("collectives/") + strlen(".yaml"));
-        if (name.n < sizeof ids[0]) {
-            memcpy(ids[count], name.p, name.n);
-            ids[count][name.n] = 0;
-            names[count] = ids[count];
-            count++;
-        }
-    }
-    weir_text known = {0};
-    for (uint32_t i = 0; i < count; i++) {
-        weir_text_printf(&known, "%s%s", i ? ", " : "", names[i]);
+        weir_text_printf(&known, "%s%.*s", known.n ? ", " : "", (int)name.n, name.p);
     }
     weir_code code =
         weir_err_set(err, WEIR_ERR_INPUT, "'%.60s' is no collective library; known are %s", id,
@@ -53,27 +43,41 @@ static bool is_preset(const char *path)
     return false;
 }
 
-weir_code weir_library_open(const char *id, weir_library **out, weir_err *err)
+weir_code weir_library_read(const char *id, const weir_yaml *doc, const weir_yaml_node *mapping,
+                            weir_library **out, weir_err *err)
 {
-    weir_code code = WEIR_OK;
-    weir_text path = {0};
-    weir_text_printf(&path, "collectives/%s.yaml", id);
+    weir_code code;
     weir_library *library = calloc(1, sizeof *library);
-    if (!library || !path.p || path.failed || !(library->arena = weir_arena_new()) ||
+    if (!library || !(library->arena = weir_arena_new()) ||
         !(library->id = weir_arena_copy(library->arena, weir_str_from(id)))) {
         code = weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a collective library");
-    } else if (!is_preset(path.p)) {
-        code = unknown_library(id, err);
     } else {
-        code = library_read(library, path.p, err);
+        code = library_read(library, doc, mapping, err);
     }
-    weir_text_clear(&path);
     if (code != WEIR_OK) {
         weir_library_free(library);
         return code;
     }
     *out = library;
     return WEIR_OK;
+}
+
+weir_code weir_library_open(const char *id, weir_library **library, weir_err *err)
+{
+    weir_code code;
+    weir_yaml *doc = NULL;
+    weir_text path = {0};
+    weir_text_printf(&path, "collectives/%s.yaml", id);
+    if (!path.p || path.failed) {
+        code = weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a collective library");
+    } else if (!is_preset(path.p)) {
+        code = unknown_library(id, err);
+    } else if ((code = weir_preset_open(path.p, &doc, err)) == WEIR_OK) {
+        code = weir_library_read(id, doc, weir_yaml_root(doc), library, err);
+    }
+    weir_yaml_free(doc);
+    weir_text_clear(&path);
+    return code;
 }
 
 void weir_library_free(weir_library *library)

@@ -10,12 +10,16 @@
 #ifndef WEIR_COLLECTIVE_LIBRARY_H
 #define WEIR_COLLECTIVE_LIBRARY_H
 
+#include "codec/yaml.h"
 #include "collective/collective.h"
 
 typedef struct weir_library weir_library;
 
 /* id: of a preset, "nccl-2.27". Owned. */
 weir_code weir_library_open(const char *id, weir_library **library, weir_err *err);
+/* The same from a mapping of a document (a scenario's own library); id: what errors call it. */
+weir_code weir_library_read(const char *id, const weir_yaml *doc, const weir_yaml_node *mapping,
+                            weir_library **library, weir_err *err);
 void weir_library_free(weir_library *library); /* NULL is fine */
 
 typedef struct {

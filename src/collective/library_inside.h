@@ -81,8 +81,10 @@ typedef struct {
     const library_network *network;
 } library_transports;
 
-/* Fills library (its id and arena are set). Errors name file, line and column. */
-weir_code library_read(struct weir_library *library, const char *path, weir_err *err);
+/* Fills library (its id and arena are set) from a mapping of doc. Errors name file, line, column.
+ */
+weir_code library_read(struct weir_library *library, const weir_yaml *doc,
+                       const weir_yaml_node *mapping, weir_err *err);
 
 /* The closed form of one algorithm and protocol; false where the transports have no such road. */
 bool library_model_choice(const weir_collective_shape *shape, const library_transports *transports,

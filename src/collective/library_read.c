@@ -1,4 +1,5 @@
-/* Reads presets/collectives/ID.yaml; tables below name each key with its unit and its place. */
+/* Reads a library as presets/collectives have it; tables below name each key with its unit and its
+ * place. */
 #include "collective/library_inside.h"
 
 #include "base/text.h"
@@ -58,6 +59,12 @@ static const figure residue_figures[] = {
 
 static const char *const node_road_names[LIBRARY_ROAD_COUNT] = {"ll", "ll128", "simple",
                                                                 "reduction", "exchange"};
+
+typedef struct {
+    struct weir_library *library;
+    const weir_yaml *doc;
+    const weir_yaml_node *root; /* of the library: a whole document, or a mapping in one */
+} library_reader;
 
 static weir_code no_memory(weir_err *err)
 {
@@ -127,7 +134,7 @@ static weir_code read_road(const weir_yaml *doc, const weir_yaml_node *mapping,
 }
 
 /* Every transport says which of `sources` its figures are from. */
-static weir_code check_transport(const weir_yaml *doc, const weir_yaml_node *mapping,
+static weir_code check_transport(const library_reader *reader, const weir_yaml_node *mapping,
                                  const figure *figures, uint32_t count, weir_err *err)
 {
     const char *keys[FIELDS_MAX + LIBRARY_ROAD_COUNT + 1];
@@ -139,7 +146,8 @@ static weir_code check_transport(const weir_yaml *doc, const weir_yaml_node *map
         keys[known++] = node_road_names[i];
     }
     keys[known++] = "source";
-    const weir_yaml_node *source, *sources = weir_yaml_find(weir_yaml_root(doc), "sources");
+    const weir_yaml_node *source, *sources = weir_yaml_find(reader->root, "sources");
+    const weir_yaml *doc = reader->doc;
     weir_code code = weir_yaml_check_keys(doc, mapping, keys, known, err);
     if (code || (code = weir_yaml_need(doc, mapping, "source", WEIR_YAML_SCALAR, &source, err))) {
         return code;
@@ -150,10 +158,11 @@ static weir_code check_transport(const weir_yaml *doc, const weir_yaml_node *map
     return WEIR_OK;
 }
 
-static weir_code read_node(const weir_yaml *doc, const weir_yaml_node *mapping, library_node *made,
-                           weir_err *err)
+static weir_code read_node(const library_reader *reader, const weir_yaml_node *mapping,
+                           library_node *made, weir_err *err)
 {
-    weir_code code = check_transport(doc, mapping, node_figures, COUNT(node_figures), err);
+    const weir_yaml *doc = reader->doc;
+    weir_code code = check_transport(reader, mapping, node_figures, COUNT(node_figures), err);
     if (!code) {
         code = read_figures(doc, mapping, node_figures, COUNT(node_figures), made, err);
     }
@@ -167,10 +176,11 @@ static weir_code read_node(const weir_yaml *doc, const weir_yaml_node *mapping, 
     return code;
 }
 
-static weir_code read_network(const weir_yaml *doc, const weir_yaml_node *mapping,
+static weir_code read_network(const library_reader *reader, const weir_yaml_node *mapping,
                               library_network *made, weir_err *err)
 {
-    weir_code code = check_transport(doc, mapping, network_figures, COUNT(network_figures), err);
+    const weir_yaml *doc = reader->doc;
+    weir_code code = check_transport(reader, mapping, network_figures, COUNT(network_figures), err);
     if (!code) {
         code = read_figures(doc, mapping, network_figures, COUNT(network_figures), made, err);
     }
@@ -184,9 +194,9 @@ static weir_code read_network(const weir_yaml *doc, const weir_yaml_node *mappin
     return code;
 }
 
-static weir_code read_nodes(struct weir_library *library, const weir_yaml *doc,
-                            const weir_yaml_node *list, weir_err *err)
+static weir_code read_nodes(const library_reader *reader, const weir_yaml_node *list, weir_err *err)
 {
+    struct weir_library *library = reader->library;
     weir_code code = WEIR_OK;
     library->nodes = weir_arena_alloc(library->arena, list->count + 1, sizeof *library->nodes);
     if (!library->nodes) {
@@ -196,14 +206,15 @@ static weir_code read_nodes(struct weir_library *library, const weir_yaml *doc,
         library_node *made = &library->nodes[library->node_count];
         made->id = weir_arena_copy(library->arena, n->key);
         library->node_count++;
-        code = made->id ? read_node(doc, n, made, err) : no_memory(err);
+        code = made->id ? read_node(reader, n, made, err) : no_memory(err);
     }
     return code;
 }
 
-static weir_code read_networks(struct weir_library *library, const weir_yaml *doc,
-                               const weir_yaml_node *list, weir_err *err)
+static weir_code read_networks(const library_reader *reader, const weir_yaml_node *list,
+                               weir_err *err)
 {
+    struct weir_library *library = reader->library;
     weir_code code = WEIR_OK;
     library->networks =
         weir_arena_alloc(library->arena, list->count + 1, sizeof *library->networks);
@@ -214,15 +225,17 @@ static weir_code read_networks(struct weir_library *library, const weir_yaml *do
         library_network *made = &library->networks[library->network_count];
         made->id = weir_arena_copy(library->arena, n->key);
         library->network_count++;
-        code = made->id ? read_network(doc, n, made, err) : no_memory(err);
+        code = made->id ? read_network(reader, n, made, err) : no_memory(err);
     }
     return code;
 }
 
 /* takes: {all_reduce: [ring, tree], ...}: what the library picks from when nobody asks. */
-static weir_code read_takes(struct weir_library *library, const weir_yaml *doc,
-                            const weir_yaml_node *mapping, weir_err *err)
+static weir_code read_takes(const library_reader *reader, const weir_yaml_node *mapping,
+                            weir_err *err)
 {
+    struct weir_library *library = reader->library;
+    const weir_yaml *doc = reader->doc;
     for (const weir_yaml_node *n = mapping->first; n; n = n->next) {
         weir_collective_kind kind;
         if (!weir_collective_kind_find(n->key, &kind)) {
@@ -246,9 +259,11 @@ static weir_code read_takes(struct weir_library *library, const weir_yaml *doc,
     return WEIR_OK;
 }
 
-static weir_code read_callers(struct weir_library *library, const weir_yaml *doc,
-                              const weir_yaml_node *mapping, weir_err *err)
+static weir_code read_callers(const library_reader *reader, const weir_yaml_node *mapping,
+                              weir_err *err)
 {
+    struct weir_library *library = reader->library;
+    const weir_yaml *doc = reader->doc;
     library->callers =
         weir_arena_alloc(library->arena, mapping->count + 1, sizeof *library->callers);
     if (!library->callers) {
@@ -269,9 +284,11 @@ static weir_code read_callers(struct weir_library *library, const weir_yaml *doc
 }
 
 /* left: a list of {node: ID, network: ID, large: SHARE, small: SHARE}. */
-static weir_code read_residues(struct weir_library *library, const weir_yaml *doc,
-                               const weir_yaml_node *list, weir_err *err)
+static weir_code read_residues(const library_reader *reader, const weir_yaml_node *list,
+                               weir_err *err)
 {
+    struct weir_library *library = reader->library;
+    const weir_yaml *doc = reader->doc;
     static const char *const keys[] = {"node", "network", "large", "small"};
     library->residues =
         weir_arena_alloc(library->arena, list->count + 1, sizeof *library->residues);
@@ -296,24 +313,27 @@ static weir_code read_residues(struct weir_library *library, const weir_yaml *do
     return WEIR_OK;
 }
 
-static weir_code read_document(struct weir_library *library, const weir_yaml *doc, weir_err *err)
+weir_code library_read(struct weir_library *library, const weir_yaml *doc,
+                       const weir_yaml_node *mapping, weir_err *err)
 {
     static const char *const keys[] = {"name",     "takes", "callers", "nodes",
                                        "networks", "left",  "sources"};
-    const weir_yaml_node *root = weir_yaml_root(doc), *name, *takes, *nodes, *networks, *sources;
-    const weir_yaml_node *callers = weir_yaml_find(root, "callers");
-    const weir_yaml_node *left = weir_yaml_find(root, "left");
-    weir_code code = weir_yaml_check_keys(doc, root, keys, COUNT(keys), err);
-    if (code || (code = weir_yaml_need(doc, root, "name", WEIR_YAML_SCALAR, &name, err)) ||
-        (code = weir_yaml_need(doc, root, "takes", WEIR_YAML_MAPPING, &takes, err)) ||
-        (code = weir_yaml_need(doc, root, "nodes", WEIR_YAML_MAPPING, &nodes, err)) ||
-        (code = weir_yaml_need(doc, root, "networks", WEIR_YAML_MAPPING, &networks, err)) ||
-        (code = weir_yaml_need(doc, root, "sources", WEIR_YAML_MAPPING, &sources, err)) ||
-        (code = read_takes(library, doc, takes, err)) ||
-        (code = read_nodes(library, doc, nodes, err)) ||
-        (code = read_networks(library, doc, networks, err)) ||
-        (callers && (code = read_callers(library, doc, callers, err))) ||
-        (left && (code = read_residues(library, doc, left, err)))) {
+    const library_reader reader = {library, doc, mapping};
+    const weir_yaml_node *name, *takes, *nodes, *networks, *sources;
+    weir_code code = weir_yaml_check_keys(doc, mapping, keys, COUNT(keys), err);
+    if (code || (code = weir_yaml_need(doc, mapping, "name", WEIR_YAML_SCALAR, &name, err)) ||
+        (code = weir_yaml_need(doc, mapping, "takes", WEIR_YAML_MAPPING, &takes, err)) ||
+        (code = weir_yaml_need(doc, mapping, "nodes", WEIR_YAML_MAPPING, &nodes, err)) ||
+        (code = weir_yaml_need(doc, mapping, "networks", WEIR_YAML_MAPPING, &networks, err)) ||
+        (code = weir_yaml_need(doc, mapping, "sources", WEIR_YAML_MAPPING, &sources, err))) {
+        return code;
+    }
+    const weir_yaml_node *callers = weir_yaml_find(mapping, "callers");
+    const weir_yaml_node *left = weir_yaml_find(mapping, "left");
+    if ((code = read_takes(&reader, takes, err)) || (code = read_nodes(&reader, nodes, err)) ||
+        (code = read_networks(&reader, networks, err)) ||
+        (callers && (code = read_callers(&reader, callers, err))) ||
+        (left && (code = read_residues(&reader, left, err)))) {
         return code;
     }
     if (library->node_count == 0) {
@@ -321,15 +341,4 @@ static weir_code read_document(struct weir_library *library, const weir_yaml *do
     }
     library->name = weir_arena_copy(library->arena, name->text);
     return library->name ? WEIR_OK : no_memory(err);
-}
-
-weir_code library_read(struct weir_library *library, const char *path, weir_err *err)
-{
-    weir_yaml *doc = NULL;
-    weir_code code = weir_preset_open(path, &doc, err);
-    if (code == WEIR_OK) {
-        code = read_document(library, doc, err);
-    }
-    weir_yaml_free(doc);
-    return code;
 }

@@ -4,7 +4,7 @@ import math
 from .rows import GB, RATES
 
 MIB = 1 << 20
-NODE_ORDER = ("nvlink4", "nvlink3", "nvlink5", "nvl72", "nvlink-h800", "nvlink2")
+NODE_ORDER = ("nvlink4", "nvlink3", "nvlink5", "nvl72", "nvlink-h800", "nvlink2", "pcie4")
 NETWORK_ORDER = ("ib-ndr", "ib-hdr", "ib-edr", "roce", "efa-v1", "efa-v2", "efa-v3", "efa-v4",
                  "slingshot-11", "slingshot-11-pcie", "slingshot-11-2nic", "tcpx", "nvl72-ib")
 # found by rate where nobody names a transport; the others have to be named
@@ -32,6 +32,7 @@ SOURCES = {
     "as-nvlink4": "the figures of nvlink4 (no rows of its own; NVLS of H800 peaks at 215 GB/s,"
                   " SimAI, as its share of 200 GB/s says)",
     "as-nvlink3": "the figures of nvlink3 (no rows of its own inside a node)",
+    "l40s": "two L40S (NCCL 2.27.3, aic_nccl.csv), read off by hand",
     "ib-ndr": "Nebius 2 x 8 H100, nccl-tests#293 (2 ranks), CoreWeave SHARP 12 x 8 H100, H800 8 x 8"
               " all-to-all",
     "ib-hdr": "2 x 8 A100 (NCCL 2.14.3) and a page of ml-engineering with 4 nodes whose hardware is"
@@ -50,7 +51,7 @@ SOURCES = {
     "before-nvlink3": "Azure ND A100 v4 (the page names no version)",
     "before-nvlink4": "Azure ND H100 v5 (the page names no version)"}
 NODE_SOURCE = {"nvlink3": "rings-nvlink3", "nvlink4": "rings-nvlink4", "nvlink5": "rings-nvlink5",
-               "nvl72": "racks", "nvlink-h800": "as-nvlink4", "nvlink2": "as-nvlink3"}
+               "nvl72": "racks", "nvlink-h800": "as-nvlink4", "nvlink2": "as-nvlink3", "pcie4": "l40s"}
 
 
 def digits(value):
@@ -81,7 +82,8 @@ def node_lines(name, figures, source):
         lines.append(f"    rate: {digits(RATES[name] / GB)} GB/s")
     if figures.get("reduction_from"):
         lines.append(f"    reduction_from: {figures['reduction_from']}")
-    lines.append(f"    copy: {digits(1 / figures['copy'] / GB)} GB/s")
+    if "copy" in figures:
+        lines.append(f"    copy: {digits(1 / figures['copy'] / GB)} GB/s")
     return lines + road_lines(figures) + [f"    source: {source}"]
 
 

@@ -10,7 +10,8 @@ ACCELERATORS = (
     ("gb200", "nvlink5"), ("gb300", "nvlink5"), ("b200", "nvlink5"), ("b300", "nvlink5"),
     ("sm100", "nvlink5"), ("gh200", "nvlink4"), ("h800", "nvlink-h800"), ("h200", "nvlink4"),
     ("h100", "nvlink4"), ("h20", "nvlink4"), ("sm90", "nvlink-h800"), ("hopper", "nvlink4"),
-    ("a100", "nvlink3"), ("v100", "nvlink2"), ("mi300", "xgmi-mi300x"), ("mi100", "pcie4"),
+    ("a100", "nvlink3"), ("v100", "nvlink2"), ("mi100", "pcie4"), ("mi2", "xgmi-mi300x"),
+    ("mi3", "xgmi-mi300x"), ("l40", "pcie4"), ("rtx", "pcie4"),
     ("gb10", "nvlink4"))
 RATES = {"nvlink2": 150 * GB, "nvlink3": 300 * GB, "nvlink4": 450 * GB, "nvlink5": 900 * GB,
          "nvl72": 900 * GB, "nvlink-h800": 200 * GB, "xgmi-mi300x": 448 * GB, "pcie4": 31.5 * GB}
@@ -101,7 +102,7 @@ def measured(path):
     """Rows with size and time that the note does not mark degraded."""
     with open(path, encoding="utf-8", newline="") as source:
         return [classify(r) for r in csv.DictReader(source)
-                if r["size_bytes"] and r["time_us"] and float(r["time_us"]) > 0 and
+                if r["size_bytes"] and r["gpus"][:1].isdigit() and r["time_us"] and float(r["time_us"]) > 0 and
                 not NOT_TARGETS.search(r["note"])]
 
 

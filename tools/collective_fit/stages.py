@@ -36,6 +36,11 @@ NETWORK_START = {
 LATENCIES = [("ll", "hop"), ("ll128", "hop"), ("simple", "hop")]
 PIPELINE = [("simple", "step"), ("simple", "fill")]
 NETWORK_KEYS = LATENCIES + PIPELINE + [("ll", "tree"), ("ll128", "tree"), ("simple", "tree")]
+# two L40S (aic_nccl.csv), read off by hand; more of them share bridges, which the fabric knows
+PCIE4 = {"ll": {"base": 4.6 * US, "hop": 0.8 * US, "efficiency": 0.26},
+         "simple": {"base": 12 * US, "hop": 1 * US, "efficiency": 0.64, "step": 1 * US,
+                    "fill": 100 * US},
+         "exchange": {"base": 7 * US, "efficiency": 0.71, "step": 1 * US, "fill": 100 * US}}
 GIB = 1 << 30
 # bus GB/s of rings at large sizes, NVLS off (B200 p6 sweep, H100 sweep and maintainer's figure)
 RING_SWEEPS = {"nvlink4": [(2, 4 * GIB, 367), (4, 4 * GIB, 370), (8, 8 * GIB, 370)],
@@ -273,6 +278,7 @@ class Fit:
         nodes = self.nccl["nodes"]
         nodes["nvlink-h800"] = copy.deepcopy(nodes["nvlink4"])
         nodes["nvlink2"] = copy.deepcopy(nodes["nvlink3"])
+        nodes["pcie4"] = copy.deepcopy(PCIE4)
 
     def run(self):
         self.rings("nvlink3", 0)

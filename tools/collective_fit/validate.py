@@ -41,18 +41,28 @@ def build(folder, weir):
     return (str(program), "") if done.returncode == 0 else (None, done.stderr[-2000:])
 
 
-def line_of(row):
+def line_of(row, by_rate=False):
+    """by_rate: name no transports (one that the library does not know is found by its rate)."""
+    if by_rate:
+        row = dict(row, node=row["node"] and "-", network=None)
     return " ".join(str(v) for v in (
         row["library"], row["kind"], repr(row["bytes"]), row["n"], row["m"], row["node_rate"],
         row["network_rate"], int(row["nvls"]), int(row["sharp"]), row["node"] if row["n"] > row["m"]
         else "-", row["network"] or "-", row["caller"] or "-", row.get("algorithm", "auto")))
 
 
-def estimate(program, rows):
-    """Adds model_s, algorithm_used to each row."""
-    done = subprocess.run([program], input="".join(line_of(r) + "\n" for r in rows),
+def ask(program, lines):
+    done = subprocess.run([program], input="".join(line + "\n" for line in lines),
                           capture_output=True, text=True, check=True)
-    for row, answer in zip(rows, done.stdout.splitlines()):
+    return done.stdout.splitlines()
+
+
+def estimate(program, rows):
+    """Adds model_s, error and algorithm_used to each row."""
+    for row, answer in zip(rows, ask(program, [line_of(r) for r in rows])):
+        if "knows no transport" in answer:
+            answer = ask(program, [line_of(row, True)])[0]
+            row["assumed"] = (row["assumed"] + ", transport by rate").lstrip(", ")
         if answer.startswith("error"):
             raise ValueError(f"{row['system']}: {answer}")
         seconds, algorithm, protocol, _ = answer.split()

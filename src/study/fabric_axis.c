@@ -79,18 +79,32 @@ typedef struct {
     uint32_t blocks;
 } ground;
 
-static weir_code phase_demand(const ground *g, uint32_t number, double times, weir_demand *demand,
+/* One repetition; relative: as shares of all that it sends, because circuits that are set for some
+ * traffic serve the same traffic of another size as well. */
+static weir_code phase_demand(const ground *g, uint32_t number, bool relative, weir_demand *demand,
                               weir_err *err)
 {
     weir_code code = weir_demand_init(demand, g->blocks, err);
-    return code == WEIR_OK ? weir_traffic_between(g->input->scenario, number, g->block_of_device,
-                                                  times, demand, err)
-                           : code;
+    if (code == WEIR_OK) {
+        code = weir_traffic_between(g->input->scenario, number, g->block_of_device, 1, demand, err);
+    }
+    if (code == WEIR_OK && relative) {
+        size_t cells = (size_t)demand->n * demand->n;
+        double total = 0;
+        for (uint32_t i = 0; i < demand->n; i++) {
+            total += weir_demand_row_bytes(demand, i);
+        }
+        for (size_t i = 0; total > 0 && i < cells; i++) {
+            demand->bytes[i] /= total;
+        }
+    }
+    return code;
 }
 
 /* Consecutive repetitions of one phase send the same; between phases, the last and the first of
  * the step among them, matrices are compared. */
-static weir_code measure_persistence(const ground *g, double *persistence, weir_err *err)
+static weir_code measure_persistence(const ground *g, bool relative, double *persistence,
+                                     weir_err *err)
 {
     const weir_fabric_scenario *scenario = g->input->scenario;
     uint32_t first = WEIR_NONE, last = WEIR_NONE, pairs = 0;
@@ -108,7 +122,7 @@ static weir_code measure_persistence(const ground *g, double *persistence, weir_
             periods[1] = opening;
             opening = (weir_demand){0};
         } else {
-            code = phase_demand(g, i, 1, &periods[1], err);
+            code = phase_demand(g, i, relative, &periods[1], err);
         }
         if (code == WEIR_OK && last != WEIR_NONE && !(closes && first == last)) {
             weir_err ignored = {0}; /* two empty periods tell nothing */
@@ -124,7 +138,7 @@ static weir_code measure_persistence(const ground *g, double *persistence, weir_
             pairs += scenario->phases[i].times - 1;
             if (first == WEIR_NONE) {
                 first = i;
-                code = phase_demand(g, i, 1, &opening, err);
+                code = phase_demand(g, i, relative, &opening, err);
             }
             last = i;
         }
@@ -298,11 +312,15 @@ weir_code weir_fabric_axis_measure(const weir_judge_input *input, const char *ax
             *bytes_between +=
                 weir_demand_row_bytes(&demand, i) - demand.bytes[(size_t)i * nodes + i];
         }
-        code = measure_persistence(&by_node, &made.persistence, err);
+        code = measure_persistence(&by_node, false, &made.persistence, err);
     }
     weir_demand_clear(&demand);
+    double persistence = 1;
     if (code == WEIR_OK) {
-        code = block_flow(&by_block, made.persistence, flow, err);
+        code = measure_persistence(&by_block, true, &persistence, err);
+    }
+    if (code == WEIR_OK) {
+        code = block_flow(&by_block, persistence, flow, err);
     }
     if (code == WEIR_OK && input->play) {
         code = measure_run(&by_node, &made, err);

@@ -15,7 +15,9 @@ typedef struct {
     const weir_collective_choice *choice;
     weir_plan *plan;
     uint64_t entries;
-    double *load; /* by link: bytes on the raw link */
+    double *load;          /* by link: bytes on the raw link */
+    weir_link_id *touched; /* links with a load */
+    uint32_t touched_count, touched_room;
     weir_code code;
     weir_err *err;
 } builder;
@@ -28,6 +30,15 @@ static double efficiency_of(const builder *b, weir_link_id link)
     }
     double fabric = network->roads[b->group->phase].efficiency;
     return b->choice->network_efficiency * (fabric > 0 ? fabric : 1);
+}
+
+static bool touch(builder *b, weir_link_id link)
+{
+    if (!weir_grow(&b->touched, b->touched_count, &b->touched_room, sizeof *b->touched)) {
+        return false;
+    }
+    b->touched[b->touched_count++] = link;
+    return true;
 }
 
 static weir_code keep_body(builder *b, const weir_route *route, double bytes)
@@ -45,6 +56,9 @@ static weir_code keep_body(builder *b, const weir_route *route, double bytes)
         links[i] = route->path.links[i];
         double share = route->path.bytes_per_unit ? route->path.bytes_per_unit[i] : 1;
         coefficients[i] = share / efficiency_of(b, links[i]);
+        if (b->load[links[i]] == 0 && !touch(b, links[i])) {
+            return weir_err_set(b->err, WEIR_ERR_MEMORY, "out of memory for messages");
+        }
         b->load[links[i]] += bytes * coefficients[i];
     }
     b->plan->bodies[b->plan->body_count++] = (weir_body){
@@ -78,7 +92,7 @@ static void add_message(void *context, uint32_t from, uint32_t to, double bytes)
     b->code = keep_body(b, &route, bytes);
 }
 
-/* No network is done before its busiest link is; that link is the pace. */
+/* No network is done before its busiest link is; that link is the pace (ties: the lower one). */
 static void finish_round(builder *b, double latency_s)
 {
     const weir_layout *layout = b->group->network->layout;
@@ -87,9 +101,11 @@ static void finish_round(builder *b, double latency_s)
     *round = (weir_round){0, b->plan->body_count, latency_s, 0};
     b->plan->round_count = 1;
     b->plan->pace_link = WEIR_NONE;
-    for (weir_link_id link = 0; link < weir_net_count(net); link++) {
-        double s = b->load[link] > 0 ? b->load[link] / weir_net_bytes_per_s(net, link) : 0;
-        if (s > round->alone_s && isfinite(s)) {
+    for (uint32_t i = 0; i < b->touched_count; i++) {
+        weir_link_id link = b->touched[i];
+        double s = b->load[link] / weir_net_bytes_per_s(net, link);
+        if (isfinite(s) && (b->plan->pace_link == WEIR_NONE || s > round->alone_s ||
+                            (s == round->alone_s && link < b->plan->pace_link))) {
             round->alone_s = s;
             b->plan->pace_link = link;
             b->plan->pace_tier = weir_layout_tier(layout, link);
@@ -102,14 +118,17 @@ weir_code weir_program_messages(const weir_program_group *group,
                                 weir_err *err)
 {
     weir_plan made = {0};
-    builder b = {group, choice, &made, 0, NULL, WEIR_OK, err};
-    uint32_t links = weir_net_count(weir_layout_net(group->network->layout));
-    b.load = calloc(links ? links : 1, sizeof *b.load);
+    builder b = {.group = group,
+                 .choice = choice,
+                 .plan = &made,
+                 .load = group->scratch,
+                 .code = WEIR_OK,
+                 .err = err};
     made.arena = weir_arena_new();
     made.rounds = malloc(sizeof *made.rounds);
     made.round_room = 1;
     weir_code code = WEIR_OK;
-    if (!b.load || !made.arena || !made.rounds) {
+    if (!made.arena || !made.rounds) {
         code = weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for messages");
     }
     weir_traffic_visitor visitor = {add_message, &b};
@@ -124,6 +143,9 @@ weir_code weir_program_messages(const weir_program_group *group,
     } else {
         weir_plan_clear(&made);
     }
-    free(b.load);
+    for (uint32_t i = 0; i < b.touched_count; i++) {
+        b.load[b.touched[i]] = 0;
+    }
+    free(b.touched);
     return code;
 }

@@ -9,6 +9,7 @@ typedef struct {
     weir_traffic_program *made;
     uint32_t *exchange_of_phase; /* first of the two; WEIR_NONE: nothing moves */
     uint32_t positions;          /* of the switches, as the phases name them */
+    double *scratch;             /* by link */
 } builder;
 
 static weir_code no_memory(weir_err *err)
@@ -85,7 +86,7 @@ static uint64_t nccl_bytes(const weir_program_group *group)
 static weir_code plan_phase(builder *b, uint32_t number, weir_exchange *exchange, weir_err *err)
 {
     weir_traffic_program *made = b->made;
-    weir_program_group group = {.network = b->network, .phase = number};
+    weir_program_group group = {.network = b->network, .phase = number, .scratch = b->scratch};
     weir_code code = weir_traffic_group(b->network->scenario, number, &group.groups, err);
     if (code != WEIR_OK) {
         return code;
@@ -297,8 +298,10 @@ static weir_code reserve(builder *b, weir_err *err)
         weir_arena_alloc(made->arena, 2 * (size_t)phases, sizeof *made->phase_of_exchange);
     made->phases = weir_arena_alloc(made->arena, phases, sizeof *made->phases);
     b->exchange_of_phase = weir_arena_alloc(made->arena, phases, sizeof *b->exchange_of_phase);
+    uint32_t links = weir_net_count(weir_layout_net(b->network->layout));
+    b->scratch = weir_arena_alloc(made->arena, (size_t)links + 1, sizeof *b->scratch);
     return made->plans && made->exchanges && made->phase_of_exchange && made->phases &&
-                   b->exchange_of_phase
+                   b->exchange_of_phase && b->scratch
                ? WEIR_OK
                : no_memory(err);
 }

@@ -61,6 +61,7 @@ typedef struct {
     weir_traffic_groups groups;
     uint32_t group;
     const uint32_t *members; /* of that group */
+    double *scratch;         /* by link of the net, all 0: left as it was found */
 } weir_program_group;
 
 /* What the library chooses for a group, with the latency of this network. */

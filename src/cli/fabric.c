@@ -7,6 +7,7 @@
 #include "report/fabric_csv.h"
 #include "report/fabric_questions.h"
 #include "report/fabric_text.h"
+#include "report/nccl_text.h"
 #include "result/json.h"
 
 #include <stdlib.h>
@@ -49,6 +50,18 @@ static weir_code compare(fabric_run_state *run, weir_err *err)
     return code;
 }
 
+static weir_code play(fabric_run_state *run, weir_err *err)
+{
+    const fabric_options *o = run->options;
+    if (o->sweep_count > 0)
+        return fabric_sweep(run, err);
+    if (o->finds)
+        return fabric_find(run, err);
+    if (o->mix_count > 0)
+        return fabric_mix(run, err);
+    return o->compare ? fabric_compare(run, err) : compare(run, err);
+}
+
 static weir_code answer(fabric_run_state *run, progress *p, weir_err *err)
 {
     const fabric_options *o = run->options;
@@ -59,10 +72,7 @@ static weir_code answer(fabric_run_state *run, progress *p, weir_err *err)
     weir_code code = fabric_read_input(run, err);
     progress_stage(p, "playing");
     if (code == WEIR_OK)
-        code = o->sweep_count > 0 ? fabric_sweep(run, err)
-               : o->finds         ? fabric_find(run, err)
-               : o->mix_count > 0 ? fabric_mix(run, err)
-                                  : compare(run, err);
+        code = play(run, err);
     if (code == WEIR_OK)
         code = fabric_note_scenario(run, run->result, err);
     progress_stage(p, "writing");
@@ -90,6 +100,8 @@ static weir_code write_text(weir_text *out, const fabric_run_state *run, weir_er
         return weir_report_find(out, run->result, colour, err);
     if (o->mix_count > 0)
         return weir_report_mix(out, run->result, colour, err);
+    if (o->compare)
+        return weir_report_compared(out, run->result, colour, err);
     weir_fabric_text_options options = {.traffic = o->traffic, .colour = colour};
     return weir_report_fabric(out, run->result, &options, err);
 }
@@ -106,6 +118,8 @@ static weir_code print_result(fabric_run_state *run, weir_err *err)
         code = weir_result_json(&out, run->result, err);
     else if (o->csv && o->traffic)
         code = weir_report_traffic_csv(&out, run->result, err);
+    else if (o->csv && o->compare)
+        code = weir_report_compared_csv(&out, run->result, err);
     else if (o->csv)
         code = weir_report_candidates_csv(&out, run->result, err);
     else if (!o->quiet)

@@ -40,6 +40,9 @@ weir_code fabric_sweep(fabric_run_state *run, weir_err *err);
 weir_code fabric_find(fabric_run_state *run, weir_err *err);
 weir_code fabric_mix(fabric_run_state *run, weir_err *err);
 
+/* fabric_nccl.c: --compare. Fills run->result. */
+weir_code fabric_compare(fabric_run_state *run, weir_err *err);
+
 /* fabric_files.c: --bom and --perfetto. */
 weir_code fabric_write_bills(const fabric_run_state *run, weir_err *err);
 weir_code fabric_write_picture(const fabric_run_state *run, weir_err *err);

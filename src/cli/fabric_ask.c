@@ -186,8 +186,8 @@ static weir_code find_each(fabric_run_state *run, const weir_fabric_scenario *sc
         if (!fabric_wants(o, scenario->candidates[i].name) ||
             !weir_find_applies(o->find, scenario->candidates[i].kind))
             continue;
-        code = weir_find_run(o->find, o->lose_share, &scenario->candidates[i], i, &player, o->arena,
-                             &answer, err);
+        weir_find_question question = {o->find, o->lose_share, &scenario->candidates[i], i};
+        code = weir_find_search(&question, &player, o->arena, &answer, err);
         if (code == WEIR_OK)
             fill_find(run, &answer, &r->finds[r->find_count++]);
     }

@@ -15,6 +15,7 @@ enum {
     OPT_MIX,
     OPT_PRICES,
     OPT_BOM,
+    OPT_COMPARE,
     OPT_JSON,
     OPT_CSV,
     OPT_PERFETTO,
@@ -55,6 +56,9 @@ static const cli_option FABRIC_OPTIONS[] = {
      NULL},
     {OPT_BOM, "--bom", "FOLDER", "@file",
      "also write the bill of materials of each candidate there, as CSV", NULL},
+    {OPT_COMPARE, "--compare", "FILE", "@file",
+     "an output of nccl-tests beside what the cluster of the scenario should reach, and why not",
+     NULL},
     {OPT_JSON, "--json", NULL, NULL, "print the result as one JSON object", NULL},
     {OPT_CSV, "--csv", NULL, NULL, "print the candidates as CSV, of a sweep at each point", NULL},
     {OPT_PERFETTO, "--perfetto", "FILE", "@file",
@@ -243,6 +247,8 @@ static const char **text_of(int id, fabric_options *o)
         return &o->prices;
     case OPT_BOM:
         return &o->bom;
+    case OPT_COMPARE:
+        return &o->compare;
     case OPT_PERFETTO:
         return &o->perfetto;
     case OPT_CANDIDATE:
@@ -273,7 +279,8 @@ static weir_code exclude(bool a, bool b, const char *names, weir_err *err)
 static weir_code check_together(const fabric_options *o, weir_err *err)
 {
     bool sweeps = o->sweep_count > 0, mixes = o->mix_count > 0;
-    bool questions = sweeps || o->finds || mixes;
+    bool compares = o->compare != NULL;
+    bool questions = sweeps || o->finds || mixes || compares;
     if (!o->scenario && !mixes)
         return weir_err_set(err, WEIR_ERR_USAGE,
                             "fabric: no scenario is named; see weir help fabric");
@@ -281,7 +288,8 @@ static weir_code check_together(const fabric_options *o, weir_err *err)
     if (code == WEIR_OK)
         code = exclude(o->json, o->csv, "--json and --csv", err);
     if (code == WEIR_OK)
-        code = exclude(sweeps + o->finds + mixes > 1, true, "--sweep, --find and --mix", err);
+        code = exclude(sweeps + o->finds + mixes + compares > 1, true,
+                       "--sweep, --find, --mix and --compare", err);
     if (code == WEIR_OK)
         code = exclude(questions, o->bom || o->perfetto, "questions and --bom or --perfetto", err);
     if (code == WEIR_OK && o->csv && (o->finds || mixes))

@@ -22,8 +22,8 @@ typedef struct {
     double lose_share;
     weir_mix_job *mix;
     uint32_t mix_count;
-    const char *prices, *bom, *perfetto; /* NULL: none */
-    const char **candidates;             /* only those; none: all */
+    const char *prices, *bom, *compare, *perfetto; /* NULL: none */
+    const char **candidates;                       /* only those; none: all */
     uint32_t candidate_count;
     uint32_t threads;
     uint64_t max_memory_bytes; /* 0: no limit */

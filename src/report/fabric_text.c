@@ -207,8 +207,9 @@ static traffic_mean mean_traffic(const weir_fabric_result *fabric)
 static void add_mean(weir_text *line, const char *name, const byte_mean *mean, int decimals)
 {
     if (mean->bytes > 0) {
+        double value = mean->sum / mean->bytes;
         weir_text_printf(line, ", %s ", name);
-        weir_quantity_fixed(line, mean->sum / mean->bytes, decimals);
+        weir_quantity_fixed(line, value, value < 99.95 ? decimals : 0);
     }
 }
 

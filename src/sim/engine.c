@@ -127,17 +127,15 @@ weir_code sim_engine_record(sim_engine *engine, const sim_record *record, uint32
     return WEIR_OK;
 }
 
-weir_code sim_engine_end_op(sim_engine *engine, uint32_t device, uint32_t op, int64_t at_ns,
-                            uint32_t tail, weir_err *err)
+void sim_engine_end_op(sim_engine *engine, uint32_t device, uint32_t op, int64_t at_ns,
+                       uint32_t tail)
 {
-    (void)err;
     const sim_device *state = &engine->devices[device];
     sim_lane *lane = &engine->lanes[state->first_lane + script_of(engine, device)->lane_of[op]];
     engine->ended_ns[state->first_op + op] = at_ns;
     engine->tail[state->first_op + op] = tail;
     lane->is_running = false;
     lane->next++;
-    return WEIR_OK;
 }
 
 /* The op that ended last of those before it: its lane's, then those that it names. *bound_by: its
@@ -176,7 +174,8 @@ static weir_code compute(sim_engine *engine, uint32_t device, uint32_t op, int64
         sim_disturbed_ns(&engine->jitter, script_of(engine, device)->program->ops[op].duration_ns,
                          row->factor, row->device, op);
     if (dur_ns == 0) {
-        return sim_engine_end_op(engine, device, op, now_ns, bound_by, err);
+        sim_engine_end_op(engine, device, op, now_ns, bound_by);
+        return WEIR_OK;
     }
     int64_t end_ns;
     if (__builtin_add_overflow(now_ns, dur_ns, &end_ns)) {
@@ -206,10 +205,11 @@ static weir_code start_op(sim_engine *engine, uint32_t device, uint32_t lane, in
     if (script->program->ops[op].kind == WEIR_STEP_COMPUTE) {
         return compute(engine, device, op, now_ns, bound_by, err);
     }
+    const sim_arrival arrival = {device, op, bound_by, WEIR_NONE, now_ns, true};
     bool takes_part;
-    weir_code code = sim_meetings_arrive(engine, device, op, now_ns, bound_by, &takes_part, err);
+    weir_code code = sim_meetings_arrive(engine, &arrival, &takes_part, err);
     if (code == WEIR_OK && !takes_part) {
-        code = sim_engine_end_op(engine, device, op, now_ns, bound_by, err);
+        sim_engine_end_op(engine, device, op, now_ns, bound_by);
     }
     return code;
 }
@@ -244,8 +244,8 @@ static weir_code handle(sim_engine *engine, sim_event event, weir_err *err)
     }
     uint32_t device = (uint32_t)(event.id >> 32), op = (uint32_t)event.id;
     uint32_t tail = engine->tail[engine->devices[device].first_op + op];
-    weir_code code = sim_engine_end_op(engine, device, op, event.at_ns, tail, err);
-    return code == WEIR_OK ? sim_engine_go_on(engine, device, event.at_ns, err) : code;
+    sim_engine_end_op(engine, device, op, event.at_ns, tail);
+    return sim_engine_go_on(engine, device, event.at_ns, err);
 }
 
 /* All events of the next moment. */

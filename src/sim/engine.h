@@ -96,17 +96,18 @@ void sim_engine_clear(sim_engine *engine); /* a zeroed one is fine */
 /* --- between engine.c and meetings.c --- */
 
 /* The op of this device and its end are noted; its lane is free. */
-weir_code sim_engine_end_op(sim_engine *engine, uint32_t device, uint32_t op, int64_t at_ns,
-                            uint32_t tail, weir_err *err);
+void sim_engine_end_op(sim_engine *engine, uint32_t device, uint32_t op, int64_t at_ns,
+                       uint32_t tail);
 /* Starts what the device can start now. */
 weir_code sim_engine_go_on(sim_engine *engine, uint32_t device, int64_t now_ns, weir_err *err);
 weir_code sim_engine_record(sim_engine *engine, const sim_record *record, uint32_t *row,
                             weir_err *err);
 
 weir_code sim_meetings_prepare(sim_engine *engine, weir_err *err);
-/* A member arrives; *takes_part: false where the device is in none of the exchange's groups. */
-weir_code sim_meetings_arrive(sim_engine *engine, uint32_t device, uint32_t op, int64_t now_ns,
-                              uint32_t bound_by, bool *takes_part, weir_err *err);
+/* A member arrives (start_ns is now); *takes_part: false where the device is in none of the
+ * exchange's groups. */
+weir_code sim_meetings_arrive(sim_engine *engine, const sim_arrival *arrival, bool *takes_part,
+                              weir_err *err);
 /* Takes the ends of bodies: next rounds begin, meetings get their end as an event. */
 weir_code sim_meetings_collect(sim_engine *engine, weir_err *err);
 /* The event of a meeting's end: its members go on. */

@@ -254,10 +254,11 @@ static uint32_t member_of(const sim_cast *cast, const cast_meeting *row, uint32_
     return low;
 }
 
-weir_code sim_meetings_arrive(sim_engine *engine, uint32_t device, uint32_t op, int64_t now_ns,
-                              uint32_t bound_by, bool *takes_part, weir_err *err)
+weir_code sim_meetings_arrive(sim_engine *engine, const sim_arrival *arrival, bool *takes_part,
+                              weir_err *err)
 {
     const sim_cast *cast = engine->cast;
+    uint32_t device = arrival->device, op = arrival->op;
     const sim_script *script = &engine->scripts[cast->devices[device].program];
     uint32_t exchange = script->program->ops[op].exchange;
     uint32_t row = cast->meeting_of[(size_t)exchange * cast->device_count + device];
@@ -274,9 +275,8 @@ weir_code sim_meetings_arrive(sim_engine *engine, uint32_t device, uint32_t op, 
     }
     sim_meeting *meeting = &engine->meetings[id];
     uint32_t member = member_of(cast, &cast->meetings[row], device);
-    engine->arrivals[meeting->first_member + member] =
-        (sim_arrival){device, op, bound_by, WEIR_NONE, now_ns, true};
-    meeting->arrived_ns = now_ns; /* time does not go back */
+    engine->arrivals[meeting->first_member + member] = *arrival;
+    meeting->arrived_ns = arrival->start_ns; /* time does not go back */
     if (++meeting->arrived < cast->meetings[row].member_count) {
         return WEIR_OK;
     }
@@ -329,8 +329,8 @@ weir_code sim_meetings_end(sim_engine *engine, uint32_t id, weir_err *err)
     weir_code code = is_alone ? WEIR_OK : record_members(engine, id, err);
     for (uint32_t i = 0; i < members && code == WEIR_OK; i++) {
         sim_arrival a = engine->arrivals[meeting.first_member + i];
-        code = sim_engine_end_op(engine, a.device, a.op, meeting.end_ns,
-                                 a.record == WEIR_NONE ? a.bound_by : a.record, err);
+        sim_engine_end_op(engine, a.device, a.op, meeting.end_ns,
+                          a.record == WEIR_NONE ? a.bound_by : a.record);
     }
     code = code == WEIR_OK ? leave_stay(engine, &meeting, err) : code;
     for (uint32_t i = 0; i < members && code == WEIR_OK; i++) {

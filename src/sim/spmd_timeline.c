@@ -68,86 +68,6 @@ static weir_code add_lanes(writer *w, weir_err *err)
     return code;
 }
 
-/* --- step markers --- */
-
-static weir_code add_marker(writer *w, weir_rank_id rank, uint32_t step, int64_t begin_ns,
-                            int64_t end_ns, weir_err *err)
-{
-    weir_text text = {0};
-    weir_text_printf(&text, "ProfilerStep#%u", step);
-    weir_new_span span = {.start_ns = begin_ns,
-                          .dur_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
-                          .detail = WEIR_NONE,
-                          .kind = WEIR_SPAN_ANNOTATION};
-    weir_code code =
-        weir_timeline_intern(w->t, (weir_str){text.p, (uint32_t)text.n}, &span.name, err);
-    weir_text_clear(&text);
-    if (code == WEIR_OK) {
-        code = weir_timeline_add_lane(w->t, WEIR_LANE_THREAD, rank, rank, 0, &span.lane, err);
-    }
-    return code == WEIR_OK ? weir_timeline_add_span(w->t, &span, err) : code;
-}
-
-/* A step begins with the first of its ops on this device, the first with the run; it ends where the
- * next begins, the last with the run. */
-static weir_code add_markers(writer *w, const int64_t *begins, uint32_t steps, uint32_t first_step,
-                             weir_err *err)
-{
-    weir_code code = WEIR_OK;
-    uint32_t devices = w->engine->cast->device_count;
-    for (uint32_t d = 0; d < devices && code == WEIR_OK; d++) {
-        const int64_t *own = begins + (size_t)d * steps;
-        int64_t from_ns = 0;
-        for (uint32_t s = 0; s < steps && code == WEIR_OK; s++) {
-            int64_t until_ns = w->engine->end_ns;
-            for (uint32_t k = s + 1; k < steps; k++) {
-                if (own[k] >= 0) {
-                    until_ns = own[k];
-                    break;
-                }
-            }
-            until_ns = until_ns > from_ns ? until_ns : from_ns;
-            code = add_marker(w, d, first_step + s, from_ns, until_ns, err);
-            from_ns = until_ns;
-        }
-    }
-    return code;
-}
-
-static weir_code mark_steps(writer *w, weir_err *err)
-{
-    const sim_engine *engine = w->engine;
-    uint32_t low = UINT32_MAX, high = 0, devices = engine->cast->device_count;
-    for (uint32_t p = 0; p < engine->spmd->program_count; p++) {
-        for (uint32_t k = 0; k < engine->spmd->programs[p].count; k++) {
-            uint32_t step = engine->spmd->programs[p].ops[k].step;
-            low = step < low ? step : low;
-            high = step > high ? step : high;
-        }
-    }
-    if (low > high || (uint64_t)(high - low + 1) * devices > UINT32_MAX) {
-        return WEIR_OK;
-    }
-    uint32_t steps = high - low + 1;
-    int64_t *begins = malloc((size_t)steps * devices * sizeof *begins);
-    if (!begins) {
-        return SIM_NO_MEMORY(err);
-    }
-    for (size_t i = 0; i < (size_t)steps * devices; i++) {
-        begins[i] = -1;
-    }
-    for (uint32_t i = 0; i < engine->record_count; i++) {
-        const sim_record *r = &engine->records[i];
-        const sim_script *script = &engine->scripts[engine->cast->devices[r->device].program];
-        int64_t *begin =
-            &begins[(size_t)r->device * steps + (script->program->ops[r->op].step - low)];
-        *begin = *begin < 0 || r->start_ns < *begin ? r->start_ns : *begin;
-    }
-    weir_code code = add_markers(w, begins, steps, low, err);
-    free(begins);
-    return code;
-}
-
 /* --- communication --- */
 
 static weir_code add_group(writer *w, uint32_t row, weir_err *err)
@@ -427,7 +347,7 @@ static weir_code write_all(writer *w, weir_err *err)
 {
     weir_code code = make_room(w) ? WEIR_OK : SIM_NO_MEMORY(err);
     code = code == WEIR_OK ? add_lanes(w, err) : code;
-    code = code == WEIR_OK ? mark_steps(w, err) : code;
+    code = code == WEIR_OK ? sim_steps_mark(w->engine, w->t, err) : code;
     code = code == WEIR_OK ? intern_names(w, err) : code;
     for (uint32_t id = 0; code == WEIR_OK && id < w->engine->meeting_count; id++) {
         code = add_comm(w, id, err);

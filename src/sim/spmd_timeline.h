@@ -11,4 +11,7 @@
 /* Fills timeline, cause, parts, bound_by, meetings of a run that has its arena. */
 weir_code sim_timeline_build(const sim_engine *engine, weir_spmd_run *run, weir_err *err);
 
+/* spmd_steps.c: adds a marker for each period of each device; before sealing. */
+weir_code sim_steps_mark(const sim_engine *engine, weir_timeline *t, weir_err *err);
+
 #endif

@@ -21,7 +21,7 @@ static weir_fabric fabric_of(const candidate_build *b, double nic_bytes_per_s, u
         light->uplinks = c->uplinks ? c->uplinks : 2;
         rate = nic_bytes_per_s / light->uplinks;
         switches = 0;
-    } else {
+    } else if (c->sw) { /* which was asked for */
         light->clos =
             (weir_clos){.planes = planes,
                         .radix = {c->sw->ports, c->sw->ports},

@@ -88,22 +88,14 @@ static weir_code make_rings(const design_job *job, weir_circuit_design *design, 
     return code == WEIR_OK ? assign_planes(sw, design, err) : code;
 }
 
-/* The most even sizes of up to three dimensions. */
+/* The dimensions of the most even torus. */
 static uint32_t sizes_of(uint32_t n, uint32_t sizes[3])
 {
-    uint32_t best[3] = {n, 1, 1}, dimensions = 0;
-    for (uint32_t a = 1; (uint64_t)a * a * a <= n; a++) {
-        for (uint32_t b = a; n % a == 0 && (uint64_t)b * b <= n / a; b++) {
-            if (n / a % b == 0 && n / a / b < best[0]) {
-                best[0] = n / a / b;
-                best[1] = b;
-                best[2] = a;
-            }
-        }
-    }
+    uint32_t cube[3], dimensions = 0;
+    candidate_cube(n, cube);
     for (int i = 0; i < 3; i++) {
-        if (best[i] > 1) {
-            sizes[dimensions++] = best[i];
+        if (cube[i] > 1) {
+            sizes[dimensions++] = cube[i];
         }
     }
     return dimensions;

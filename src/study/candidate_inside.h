@@ -36,7 +36,10 @@ weir_code candidate_build_torus(const candidate_build *b, weir_err *err);
 weir_code candidate_build_dragonfly(const candidate_build *b, weir_err *err);
 weir_code candidate_build_list(const candidate_build *b, weir_err *err);
 
-/* candidate_light.c */
+/* As near to a cube as whole numbers allow, the largest first. */
+void candidate_cube(uint32_t places, uint32_t size[3]);
+
+/* candidate_light.c, candidate_hybrid.c */
 weir_code candidate_build_circuits(const candidate_build *b, weir_err *err);
 weir_code candidate_build_rotor(const candidate_build *b, weir_err *err);
 weir_code candidate_build_hybrid(const candidate_build *b, weir_err *err);

@@ -210,24 +210,23 @@ static uint32_t devices_of(const candidate_build *b)
 static double device_rate(const candidate_build *b)
 {
     const weir_cluster *cluster = &b->scenario->cluster;
-    double nics = cluster->nics ? cluster->nics : cluster->devices;
-    return cluster->nic->bytes_per_s * nics / cluster->devices;
+    return cluster->nics ? cluster->nic->bytes_per_s * cluster->nics / cluster->devices
+                         : cluster->nic->bytes_per_s;
 }
 
-/* As near to a cube as whole numbers allow, the largest last. */
-static void cube_of(uint32_t places, uint32_t size[3])
+void candidate_cube(uint32_t places, uint32_t size[3])
 {
-    uint32_t a = (uint32_t)cbrt((double)places) + 1;
-    while (a > 1 && (places % a != 0 || (uint64_t)a * a * a > places)) {
-        a--;
+    size[0] = places;
+    size[1] = size[2] = 1;
+    for (uint32_t a = 1; (uint64_t)a * a * a <= places; a++) {
+        for (uint32_t c = a; places % a == 0 && (uint64_t)c * c <= places / a; c++) {
+            if (places / a % c == 0 && places / a / c < size[0]) {
+                size[0] = places / a / c;
+                size[1] = c;
+                size[2] = a;
+            }
+        }
     }
-    uint32_t rest = places / a, second = (uint32_t)sqrt((double)rest) + 1;
-    while (second > 1 && (rest % second != 0 || (uint64_t)second * second > rest)) {
-        second--;
-    }
-    size[0] = a;
-    size[1] = second;
-    size[2] = rest / second;
 }
 
 static weir_code size_of_torus(const candidate_build *b, weir_torus *torus, weir_err *err)
@@ -238,7 +237,7 @@ static weir_code size_of_torus(const candidate_build *b, weir_torus *torus, weir
     memcpy(torus->size, c->size, sizeof torus->size);
     memcpy(torus->twist, c->twist, sizeof torus->twist);
     if (!is_given) {
-        cube_of(devices_of(b), torus->size);
+        candidate_cube(devices_of(b), torus->size);
     }
     for (int i = 0; i < 3; i++) {
         places *= torus->size[i] ? torus->size[i] : 1;
@@ -301,7 +300,7 @@ weir_code candidate_build_dragonfly(const candidate_build *b, weir_err *err)
     }
     uint64_t routers = (uint64_t)c->groups * c->routers;
     uint64_t nics = (uint64_t)cluster->nodes * (cluster->nics ? cluster->nics : cluster->devices);
-    uint64_t each = routers ? nics / routers + (nics % routers != 0) : 0;
+    uint64_t each = routers > 0 ? (nics + routers - 1) / routers : 0;
     uint64_t ports = each + (c->routers ? c->routers - 1 : 0) + c->global_cables;
     if (planes > 1 || ports > c->sw->ports) {
         return weir_err_set(err, WEIR_ERR_INPUT,

@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: build demo test bench format lint install clean
+.PHONY: build demo test bench validate format lint install clean
 
 build:
 	@scripts/build release weir_cli
@@ -20,6 +20,10 @@ test:
 bench: build
 	@bench/run
 	@bench/fluid
+
+validate: build
+	@scripts/with-data tools/accuracy
+	@scripts/with-data tools/validate-collectives --over
 
 format:
 	@scripts/format

@@ -81,6 +81,20 @@ static weir_code forward_round(planner *p, double bytes)
     return code == WEIR_OK ? plan_round_of(p, bytes, 1) : code;
 }
 
+static weir_code load_inside(planner *p, double bytes)
+{
+    weir_code code = WEIR_OK;
+    for (uint32_t k = 0; k < p->nodes; k++) {
+        for (uint32_t i = 0; i < p->least; i++) {
+            for (uint32_t j = 0; j < p->least && code == WEIR_OK; j++) {
+                const uint32_t pair[2] = {plan_member(p, k, i), plan_member(p, k, j)};
+                code = i == j ? code : plan_load_class(p, pair, bytes);
+            }
+        }
+    }
+    return code;
+}
+
 /* Along the rails, for all members of the own node; beside it, messages inside the node. */
 static weir_code rail_round(planner *p, double bytes)
 {
@@ -93,13 +107,7 @@ static weir_code rail_round(planner *p, double bytes)
             }
         }
     }
-    for (uint32_t k = 0; k < p->nodes; k++) {
-        for (uint32_t i = 0; i < p->least * p->least && code == WEIR_OK; i++) {
-            const uint32_t pair[2] = {plan_member(p, k, i / p->least),
-                                      plan_member(p, k, i % p->least)};
-            code = pair[0] == pair[1] ? code : plan_load_class(p, pair, bytes);
-        }
-    }
+    code = code == WEIR_OK ? load_inside(p, bytes) : code;
     code = code == WEIR_OK ? plan_class_bodies(p, bytes) : code;
     return code == WEIR_OK ? plan_end_round(p, 1) : code;
 }

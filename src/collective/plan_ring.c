@@ -21,16 +21,20 @@ static uint32_t zigzag(uint32_t start, uint32_t i, uint32_t count)
 static uint32_t *push_chain(const planner *p, uint32_t node, const uint32_t ends[2], uint32_t *at)
 {
     uint32_t c = plan_members_of(p, node), enter = ends[0], leave = ends[1];
+    if (c < 2) {
+        *at++ = plan_member(p, node, 0);
+        return at;
+    }
     bool is_mesh = p->wiring == PLAN_WIRING_MESHED && c % 2 == 0 && leave == (enter + c / 2) % c;
     bool goes_down = leave == (enter + 1) % c;
     for (uint32_t i = 0; i < c; i++) {
         uint32_t member = is_mesh ? zigzag(enter, i, c) : (enter + (goes_down ? c - i : i)) % c;
-        bool is_kept = is_mesh || goes_down || c == 1 || member != leave;
+        bool is_kept = is_mesh || goes_down || member != leave;
         if (is_kept) {
             *at++ = plan_member(p, node, member);
         }
     }
-    if (c > 1 && !is_mesh && !goes_down) {
+    if (!is_mesh && !goes_down) {
         *at++ = plan_member(p, node, leave);
     }
     return at;

@@ -171,7 +171,7 @@ static weir_code load_pat(planner *p, double part)
     bool is_back = p->job->kind == WEIR_COLLECTIVE_REDUCE_SCATTER;
     weir_code code = WEIR_OK;
     for (uint32_t d = 1; d < m; d *= 2) {
-        double parts = (m - d + 2 * d - 1) / (2 * d);
+        uint32_t parts = (m + d - 1) / (2 * d); /* (m - d) / 2 d, upwards */
         for (uint32_t r = 0; r < p->least; r++) {
             for (uint32_t k = 0; k < m && code == WEIR_OK; k++) {
                 uint32_t to = (k + (is_back ? m - d : d)) % m;

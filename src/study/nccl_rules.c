@@ -94,7 +94,7 @@ static weir_code read_thresholds(const weir_yaml *doc, weir_nccl_rules *r, weir_
 static weir_code read_findings(const weir_yaml *doc, weir_nccl_rules *r, weir_err *err)
 {
     static const char *const keys[] = {"check", "source"};
-    const weir_yaml_node *all, *finding, *check, *source;
+    const weir_yaml_node *all, *finding, *check, *source = NULL;
     weir_code code =
         weir_yaml_need(doc, weir_yaml_root(doc), "findings", WEIR_YAML_MAPPING, &all, err);
     if (code == WEIR_OK) {
@@ -104,7 +104,7 @@ static weir_code read_findings(const weir_yaml *doc, weir_nccl_rules *r, weir_er
         if ((code = weir_yaml_need(doc, all, finding_names[i], WEIR_YAML_MAPPING, &finding, err)) ||
             (code = weir_yaml_check_keys(doc, finding, keys, 2, err)) ||
             (code = weir_yaml_need(doc, finding, "check", WEIR_YAML_SCALAR, &check, err)) ||
-            (code = find_source(doc, finding, &source, err))) {
+            (code = find_source(doc, finding, &source, err)) || !source) {
             return code;
         }
         r->check[i] = weir_arena_copy(r->arena, check->text);

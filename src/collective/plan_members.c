@@ -31,17 +31,11 @@ static weir_code tier_between(planner *p, uint32_t from, uint32_t to, weir_tier 
 /* Whether a route is one hop from device to device. */
 static bool is_one_cable(const planner *p, const weir_route *route)
 {
-    const weir_topology *t = weir_layout_topology(p->layout, p->job->road);
-    weir_link_id first = weir_layout_first_link(p->layout, p->job->road);
-    for (uint32_t i = 0; i < route->path.count; i++) {
-        weir_link link = weir_topology_link(t, route->path.links[i] - first);
-        uint32_t number;
-        if (weir_topology_vertex(t, link.from, &number) != WEIR_VERTEX_DEVICE ||
-            weir_topology_vertex(t, link.to, &number) != WEIR_VERTEX_DEVICE) {
-            return false;
-        }
+    if (route->path.count != 1) {
+        return false;
     }
-    return route->path.count == 1;
+    weir_link_ends ends = weir_layout_ends(p->layout, route->path.links[0]);
+    return ends.from == WEIR_VERTEX_DEVICE && ends.to == WEIR_VERTEX_DEVICE;
 }
 
 /* Members of a node whose ways lead over the network are no better than members of two nodes. */
@@ -131,14 +125,11 @@ static weir_code look_at_links(planner *p)
     }
     count_members(p);
     if (p->nodes == p->count && p->count > 1) {
-        const weir_topology *t = weir_layout_topology(p->layout, p->job->road);
         weir_route route;
         code =
             weir_layout_find(p->layout, p->job->road, p->order[0], p->order[1], 0, &route, p->err);
-        uint32_t number, link = code == WEIR_OK && route.path.count ? route.path.links[0] : 0;
-        link -= link ? weir_layout_first_link(p->layout, p->job->road) : 0;
-        p->is_direct = code == WEIR_OK && weir_topology_vertex(t, weir_topology_link(t, link).to,
-                                                               &number) == WEIR_VERTEX_DEVICE;
+        p->is_direct = code == WEIR_OK && route.path.count > 0 &&
+                       weir_layout_ends(p->layout, route.path.links[0]).to == WEIR_VERTEX_DEVICE;
     }
     return code;
 }

@@ -21,9 +21,7 @@ static weir_code load_switch(planner *p, uint32_t device, uint32_t next, const d
         return plan_refuse(p, "the devices of a node do not meet at one switch");
     }
     weir_link_id links[2] = {route.path.links[0], route.path.links[1]};
-    const weir_topology *t = weir_layout_topology(p->layout, p->job->road);
-    weir_link_id first = weir_layout_first_link(p->layout, p->job->road);
-    bool is_up_first = weir_topology_link(t, links[0] - first).from == device;
+    bool is_up_first = weir_layout_link(p->layout, links[0]).from == device;
     code = plan_load_link(p, &p->drafts[0], links[is_up_first ? 0 : 1], bytes[0]);
     return code == WEIR_OK ? plan_load_link(p, &p->drafts[0], links[is_up_first ? 1 : 0], bytes[1])
                            : code;

@@ -181,20 +181,29 @@ weir_link_id weir_layout_first_link(const weir_layout *layout, weir_road road)
     return layout->roads[road].first;
 }
 
-static weir_link topology_link_of(const weir_layout *layout, weir_link_id link)
+weir_link weir_layout_link(const weir_layout *layout, weir_link_id link)
 {
     const road_entry *road = &layout->roads[weir_layout_road_of(layout, link)];
     return weir_topology_link(road->topology, link - road->first);
 }
 
+weir_link_ends weir_layout_ends(const weir_layout *layout, weir_link_id link)
+{
+    const weir_topology *t = layout->roads[weir_layout_road_of(layout, link)].topology;
+    weir_link found = weir_layout_link(layout, link);
+    uint32_t number;
+    return (weir_link_ends){weir_topology_vertex(t, found.from, &number),
+                            weir_topology_vertex(t, found.to, &number)};
+}
+
 weir_tier weir_layout_tier(const weir_layout *layout, weir_link_id link)
 {
-    return topology_link_of(layout, link).tier;
+    return weir_layout_link(layout, link).tier;
 }
 
 bool weir_layout_is_optical(const weir_layout *layout, weir_link_id link)
 {
-    return topology_link_of(layout, link).is_optical;
+    return weir_layout_link(layout, link).is_optical;
 }
 
 void weir_layout_name(const weir_layout *layout, weir_link_id link, weir_text *name)

@@ -41,6 +41,12 @@ weir_road weir_layout_road_of(const weir_layout *layout, weir_link_id link);
 /* A road's own link is this + its number in the road's topology; links that it shares come before
  * its own ones and have the numbers of the road that it shares them with. */
 weir_link_id weir_layout_first_link(const weir_layout *layout, weir_road road);
+/* As the topology of the road whose own link it is tells; its ends are vertices there. */
+weir_link weir_layout_link(const weir_layout *layout, weir_link_id link);
+typedef struct {
+    weir_vertex_kind from, to;
+} weir_link_ends;
+weir_link_ends weir_layout_ends(const weir_layout *layout, weir_link_id link);
 weir_tier weir_layout_tier(const weir_layout *layout, weir_link_id link);
 bool weir_layout_is_optical(const weir_layout *layout, weir_link_id link);
 void weir_layout_name(const weir_layout *layout, weir_link_id link, weir_text *name);

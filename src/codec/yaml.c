@@ -368,6 +368,41 @@ static weir_code parse_into(weir_yaml *doc, const char *bytes, size_t n, weir_er
     return code;
 }
 
+/* Bytes of the UTF-8 character that p begins with, at most n; 0: it is none (RFC 3629). */
+static uint32_t character(const unsigned char *p, size_t n)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    uint32_t length = p[0] < 0x80 ? 1 : p[0] < 0xC0 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    if (length <= 1 || length > n || p[0] > 0xF4) {
+        return length == 1;
+    }
+    uint32_t code = p[0] & (0x7Fu >> length);
+    for (uint32_t i = 1; i < length; i++) {
+        if ((p[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | (p[i] & 0x3F);
+    }
+    bool is_surrogate = code >= 0xD800 && code < 0xE000;
+    return code < least[length] || code > 0x10FFFF || is_surrogate ? 0 : length;
+}
+
+/* libfyaml 0.7.12 does not come back from a directive that is no UTF-8 ("%a\xCA"). */
+static weir_code check_text(const weir_yaml *doc, const char *bytes, size_t n, weir_err *err)
+{
+    uint32_t line = 1, column = 1, length;
+    for (size_t i = 0; i < n; i += length) {
+        length = character((const unsigned char *)bytes + i, n - i);
+        if (length == 0) {
+            return fail_at(doc, line, column, err, "found bytes that are no UTF-8 text");
+        }
+        bool is_end = bytes[i] == '\n';
+        line += is_end;
+        column = is_end ? 1 : column + 1;
+    }
+    return WEIR_OK;
+}
+
 weir_code weir_yaml_parse(const char *name, const char *bytes, size_t n, weir_yaml **doc,
                           weir_err *err)
 {
@@ -383,7 +418,10 @@ weir_code weir_yaml_parse(const char *name, const char *bytes, size_t n, weir_ya
         weir_yaml_free(d);
         return no_memory(err);
     }
-    weir_code code = parse_into(d, bytes, n, err);
+    weir_code code = check_text(d, bytes, n, err);
+    if (code == WEIR_OK) {
+        code = parse_into(d, bytes, n, err);
+    }
     if (code != WEIR_OK) {
         weir_yaml_free(d);
         return code;

@@ -108,6 +108,23 @@ static void survives_binary_input(void **state)
     assert_int_equal(strncmp(err.text, "t.yaml", 6), 0);
 }
 
+/* A directive with such a byte in it kept libfyaml 0.7.12 busy for good. */
+static void refuses_what_is_no_text(void **state)
+{
+    (void)state;
+    expect_error("a: 1\nb: \"\xC3\xA4\xCA\"\n", "t.yaml:2:6: found bytes that are no UTF-8 text", 2,
+                 6);
+    expect_error("%t\xCA\na: 1\n", "t.yaml:1:3: found bytes that are no UTF-8 text", 1, 3);
+    expect_error("\xC0\xAF", "t.yaml:1:1: found bytes", 1, 1);         /* overlong */
+    expect_error("\xED\xA0\x80", "t.yaml:1:1: found bytes", 1, 1);     /* surrogate */
+    expect_error("\xF4\x90\x80\x80", "t.yaml:1:1: found bytes", 1, 1); /* beyond Unicode */
+    expect_error("\xE2\x82", "t.yaml:1:1: found bytes", 1, 1);         /* cut */
+    weir_yaml *doc = parse("a: \xF0\x9F\x98\x80 \xE2\x82\xAC \xC3\xA4\n");
+    assert_string_equal(weir_yaml_find(weir_yaml_root(doc), "a")->text.p,
+                        "\xF0\x9F\x98\x80 \xE2\x82\xAC \xC3\xA4");
+    weir_yaml_free(doc);
+}
+
 static void names_the_nearest_key(void **state)
 {
     (void)state;
@@ -190,6 +207,7 @@ int main(void)
         cmocka_unit_test(refuses_what_it_does_not_support),
         cmocka_unit_test(refuses_deep_nesting),
         cmocka_unit_test(survives_binary_input),
+        cmocka_unit_test(refuses_what_is_no_text),
         cmocka_unit_test(names_the_nearest_key),
         cmocka_unit_test(keeps_the_first_error),
         cmocka_unit_test(needs_what_is_needed),

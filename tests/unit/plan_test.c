@@ -1,4 +1,6 @@
 /* Plans: what they load, that bodies are what single connections would be, what is refused. */
+#include "collective/library.h"
+
 #include "plan_fixture.h"
 
 #include <stdio.h>
@@ -55,6 +57,12 @@ static void expect_factors(weir_layout *layout, const weir_collective_shape *sha
                  shape->nodes, shape->ranks);
         expect_near(what, seconds(layout, job, choice_of(algorithm, 0)),
                     from_factors(shape, algorithm), 1e-9);
+        /* The library's closed form is what playing its choice takes. */
+        weir_collective_choice choice = choice_of(algorithm, 37e-6);
+        choice.node_efficiency = 0.83;
+        choice.network_efficiency = 0.91;
+        expect_near(what, seconds(layout, job, choice), weir_collective_estimate_s(shape, &choice),
+                    1e-9);
     }
 }
 

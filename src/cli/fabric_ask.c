@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static weir_code no_memory(weir_err *err)
 {
@@ -39,7 +40,7 @@ static void fill_row(const weir_fabric_candidate_row *from, weir_play_row *row)
 
 /* A row for each candidate of the scenario; those that were left out are refused. */
 static weir_code fill_play(const weir_fabric_scenario *scenario, const weir_fabric_result *fabric,
-                           uint32_t only, weir_arena *arena, weir_play *play)
+                           uint32_t only, weir_arena *arena, weir_play *play, weir_err *err)
 {
     uint32_t count = only == WEIR_NONE ? fabric->candidate_count : scenario->candidate_count;
     play->rows = weir_arena_alloc(arena, (size_t)count + 1, sizeof *play->rows);
@@ -48,7 +49,24 @@ static weir_code fill_play(const weir_fabric_scenario *scenario, const weir_fabr
         play->rows[i] = (weir_play_row){"", "it was not asked for", NAN, {0}};
     for (uint32_t i = 0; play->rows && i < fabric->candidate_count; i++)
         fill_row(&fabric->candidates[i], &play->rows[only == WEIR_NONE ? i : only]);
-    return play->rows ? WEIR_OK : WEIR_ERR_MEMORY;
+    return play->rows ? WEIR_OK : no_memory(err);
+}
+
+/* Where nothing can be built a question has its answer: each candidate is refused, and says why. */
+static bool refuses_all(weir_result *result, const char *why)
+{
+    weir_fabric_result *fabric = result->fabric;
+    if (!fabric || fabric->candidate_count == 0)
+        return false;
+    for (uint32_t i = 0; i < fabric->candidate_count; i++) {
+        weir_fabric_candidate_row *row = &fabric->candidates[i];
+        if (!row->refused && row->closes)
+            return false;
+        if (!row->refused)
+            row->refused = weir_result_copy(result, weir_str_from(why));
+    }
+    fabric->recommended = WEIR_NONE;
+    return true;
 }
 
 /* The study sees only the candidate that is asked for. */
@@ -61,27 +79,51 @@ static weir_code study_only(const fabric_run_state *run, weir_fabric_scenario *s
         shown.candidates += only;
         shown.candidate_count = 1;
     }
-    return weir_fabric_study(&shown, &options, result, NULL, NULL, err);
+    weir_err inner = {0};
+    weir_code code = weir_fabric_study(&shown, &options, result, NULL, NULL, &inner);
+    if (code == WEIR_OK || refuses_all(result, inner.text))
+        return WEIR_OK;
+    if (err)
+        *err = inner;
+    return code;
+}
+
+static weir_code play_into(const fabric_run_state *run, const weir_play_wish *wish,
+                           weir_arena *arena, weir_result *result, weir_play *play, weir_err *err)
+{
+    weir_fabric_scenario scenario = {0};
+    weir_code code = fabric_read_scenario(run, wish, &scenario, err);
+    if (code == WEIR_OK)
+        code = study_only(run, &scenario, wish->only, result, err);
+    if (code == WEIR_OK)
+        code = fill_play(&scenario, result->fabric, wish->only, arena, play, err);
+    weir_fabric_scenario_clear(&scenario);
+    return code;
 }
 
 static weir_code play_wish(void *context, const weir_play_wish *wish, weir_arena *arena,
                            weir_play *play, weir_err *err)
 {
     fabric_run_state *run = context;
-    weir_fabric_scenario scenario = {0};
+    weir_err inner = {0};
     weir_result *result = weir_result_new();
     if (!result)
         return no_memory(err);
-    weir_code code = fabric_read_scenario(run, wish, &scenario, err);
+    weir_code code = play_into(run, wish, arena, result, play, &inner);
+    if (code == WEIR_ERR_INPUT && run->options->sweep_count > 0) {
+        /* A point that makes no sense is a row with its reason, not the end of the sweep. */
+        result->fabric = NULL;
+        weir_result_note(result, "%s", inner.text);
+        *play = (weir_play){0};
+        code = WEIR_OK;
+    }
     if (code == WEIR_OK)
-        code = study_only(run, &scenario, wish->only, result, err);
-    if (code == WEIR_OK && fill_play(&scenario, result->fabric, wish->only, arena, play) != WEIR_OK)
-        code = no_memory(err);
-    weir_fabric_scenario_clear(&scenario);
+        code = keep(run, result, &inner);
     if (code == WEIR_OK)
-        code = keep(run, result, err);
-    if (code != WEIR_OK)
-        weir_result_free(result);
+        return WEIR_OK;
+    weir_result_free(result);
+    if (err)
+        *err = inner;
     return code;
 }
 
@@ -102,6 +144,23 @@ static weir_code play_base(fabric_run_state *run, const weir_play_wish *wish, we
 
 /* --- sweep --- */
 
+static bool fill_point(fabric_run_state *run, const weir_sweep *sweep, uint32_t i,
+                       weir_fabric_point *point)
+{
+    weir_result *r = run->result;
+    const weir_result *at = run->results[i];
+    bool refused = !at->fabric && at->note_count > 0;
+    const char **values = weir_arena_alloc(r->arena, sweep->axis_count, sizeof *values);
+    for (uint32_t k = 0; values && k < sweep->axis_count; k++) {
+        values[k] = weir_result_copy(r, weir_str_from(sweep->points[i].settings[k].value));
+        if (!values[k])
+            return false;
+    }
+    *point = (weir_fabric_point){
+        .values = values, .refused = refused ? at->notes[0] : NULL, .fabric = at->fabric};
+    return values != NULL;
+}
+
 static weir_code fill_sweep(fabric_run_state *run, const weir_sweep *sweep, weir_err *err)
 {
     weir_arena *arena = run->result->arena;
@@ -112,24 +171,21 @@ static weir_code fill_sweep(fabric_run_state *run, const weir_sweep *sweep, weir
     rows->points = weir_arena_alloc(arena, sweep->count, sizeof *rows->points);
     if (!rows->keys || !rows->points)
         return no_memory(err);
-    for (uint32_t k = 0; k < sweep->axis_count; k++)
+    for (uint32_t k = 0; k < sweep->axis_count; k++) {
         rows->keys[k] = weir_result_copy(run->result, weir_str_from(sweep->axes[k].key));
-    for (uint32_t i = 0; i < sweep->count; i++) {
-        const char **values = weir_arena_alloc(arena, sweep->axis_count, sizeof *values);
-        if (!values)
+        if (!rows->keys[k])
             return no_memory(err);
-        for (uint32_t k = 0; k < sweep->axis_count; k++)
-            values[k] =
-                weir_result_copy(run->result, weir_str_from(sweep->points[i].settings[k].value));
-        rows->points[i] = (weir_fabric_point){.values = values, .fabric = run->results[i]->fabric};
     }
+    for (uint32_t i = 0; i < sweep->count; i++)
+        if (!fill_point(run, sweep, i, &rows->points[i]))
+            return no_memory(err);
     rows->key_count = sweep->axis_count;
     rows->point_count = sweep->count;
     run->result->sweep = rows;
     return WEIR_OK;
 }
 
-/* The rest of the object is that of the first point. */
+/* The rest of the object is that of the first point that could be played. */
 weir_code fabric_sweep(fabric_run_state *run, weir_err *err)
 {
     const fabric_options *o = run->options;
@@ -139,11 +195,16 @@ weir_code fabric_sweep(fabric_run_state *run, weir_err *err)
     if (code == WEIR_OK && (sweep.count == 0 || sweep.count != run->result_count))
         return weir_err_set(err, WEIR_ERR_INTERNAL, "a sweep of %u points was played %u times",
                             sweep.count, run->result_count);
-    weir_play_wish first = {.settings = code == WEIR_OK ? sweep.points[0].settings : NULL,
-                            .setting_count = o->sweep_count,
-                            .only = WEIR_NONE};
+    uint32_t first = 0;
+    while (code == WEIR_OK && first < sweep.count && !run->results[first]->fabric)
+        first++;
+    if (code == WEIR_OK && first == sweep.count)
+        return weir_err_set(err, WEIR_ERR_INPUT, "%s", run->results[0]->notes[0]);
+    weir_play_wish wish = {.settings = code == WEIR_OK ? sweep.points[first].settings : NULL,
+                           .setting_count = o->sweep_count,
+                           .only = WEIR_NONE};
     if (code == WEIR_OK)
-        code = play_base(run, &first, err);
+        code = play_base(run, &wish, err);
     return code == WEIR_OK ? fill_sweep(run, &sweep, err) : code;
 }
 
@@ -171,6 +232,33 @@ static void fill_find(fabric_run_state *run, const weir_find_answer *answer, wei
         row->sentence = weir_result_copy(r, weir_str_from(answer->sentence));
 }
 
+/* Why the candidate cannot be played as it is written; NULL: it was. */
+static const char *refusal_of(const weir_fabric_result *fabric, const char *name)
+{
+    for (uint32_t i = 0; i < fabric->candidate_count; i++)
+        if (strcmp(fabric->candidates[i].name, name) == 0)
+            return fabric->candidates[i].refused;
+    return NULL;
+}
+
+static weir_fabric_find refused_find(fabric_run_state *run, const char *name, const char *refused)
+{
+    return (weir_fabric_find){
+        .what = weir_find_what_name(run->options->find),
+        .unit = run->options->find == WEIR_FIND_SWITCHING ? "s" : "",
+        .candidate = weir_result_copy(run->result, weir_str_from(name)),
+        .lose_share = run->options->lose_share,
+        .end = "nothing",
+        .value = NAN,
+        .step_s = NAN,
+        .reference_s = NAN,
+        .next_value = NAN,
+        .next_step_s = NAN,
+        .next_refused = refused,
+        .sentence = weir_result_printf(run->result, "Refused: %s", refused),
+    };
+}
+
 static weir_code find_each(fabric_run_state *run, const weir_fabric_scenario *scenario,
                            weir_err *err)
 {
@@ -186,6 +274,11 @@ static weir_code find_each(fabric_run_state *run, const weir_fabric_scenario *sc
         if (!fabric_wants(o, scenario->candidates[i].name) ||
             !weir_find_applies(o->find, scenario->candidates[i].kind))
             continue;
+        const char *refused = refusal_of(r->fabric, scenario->candidates[i].name);
+        if (refused) {
+            r->finds[r->find_count++] = refused_find(run, scenario->candidates[i].name, refused);
+            continue;
+        }
         weir_find_question question = {o->find, o->lose_share, &scenario->candidates[i], i};
         code = weir_find_search(&question, &player, o->arena, &answer, err);
         if (code == WEIR_OK)

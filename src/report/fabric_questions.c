@@ -4,6 +4,7 @@
 #include "result/quantity.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MAX_COLUMNS = 12, KEY_COLUMNS = 14, NAME_COLUMNS = 24 };
 
@@ -86,6 +87,22 @@ static uint32_t shown_candidates(const weir_fabric_sweep *sweep, const weir_fabr
     return count < room ? count : room;
 }
 
+/* Each reason once, at its first point. */
+static void put_refusals(const page *p, const weir_fabric_sweep *sweep)
+{
+    const char *last = NULL;
+    for (uint32_t i = 0; i < sweep->point_count; i++) {
+        const char *refused = sweep->points[i].refused;
+        if (refused != NULL && (last == NULL || strcmp(refused, last) != 0)) {
+            weir_text line = {0};
+            weir_text_add(&line, WEIR_STR("Refused: "));
+            weir_text_escaped(&line, weir_str_from(refused), 0);
+            fabric_line(p, &line);
+            last = refused;
+        }
+    }
+}
+
 weir_code weir_report_sweep(weir_text *out, const weir_result *result, bool colour, weir_err *err)
 {
     static const char aligns[] = "rrrrrrrrrrrr";
@@ -113,6 +130,7 @@ weir_code weir_report_sweep(weir_text *out, const weir_result *result, bool colo
         put_point(&t, sweep, &sweep->points[i], candidates);
     }
     table_print(&t, out, colour);
+    put_refusals(&p, sweep);
     if (first != NULL && candidates < first->candidate_count) {
         weir_text_printf(out, "%u more candidates with --csv or --json.\n",
                          (unsigned)(first->candidate_count - candidates));

@@ -84,6 +84,18 @@ static void add_flips(weir_text *line, const weir_fabric_result *fabric)
     }
 }
 
+/* Candidates are compared by what they cost in a year only where that is known of all of them. */
+static bool all_have_prices(const weir_fabric_result *fabric)
+{
+    for (uint32_t i = 0; i < fabric->candidate_count; i++) {
+        if (fabric->candidates[i].refused == NULL &&
+            isnan(fabric->candidates[i].total_usd_per_year)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void put_winner(const page *p)
 {
     const weir_fabric_result *fabric = p->result->fabric;
@@ -91,7 +103,7 @@ static void put_winner(const page *p)
     weir_text line = {0};
     if (best != NULL) {
         candidate_add(&line, best);
-        if (isnan(best->total_usd_per_year)) {
+        if (!all_have_prices(fabric)) {
             weir_text_add(&line, WEIR_STR(" is the fastest; prices are missing to say more"));
         } else {
             weir_text_add(&line, WEIR_STR(" costs least"));

@@ -22,7 +22,7 @@ static void put_findings(const page *p, const weir_nccl_run_row *run)
         weir_text_add(&line, WEIR_STR("- "));
         weir_text_escaped(&line, weir_str_from(finding->sentence), 0);
         if (finding->check != NULL && finding->check[0] != '\0') {
-            weir_text_char(&line, ' ');
+            weir_text_add(&line, WEIR_STR(" Check: "));
             weir_text_escaped(&line, weir_str_from(finding->check), 0);
         }
         fabric_line(p, &line);
@@ -68,8 +68,8 @@ static void put_size(table *t, const weir_nccl_size_row *row)
 
 static void put_sizes(const page *p, const weir_nccl_run_row *run)
 {
-    static const char *const headings[] = {"size",     "measured", "bus GB/s", "foretold",
-                                           "of links", "reached",  "by"};
+    static const char *const headings[] = {"size",  "measured", "bus GB/s", "foretold",
+                                           "limit", "reached",  "by"};
     table t;
     table_begin(&t, "rrrrrrl");
     for (uint32_t i = 0; i < sizeof(headings) / sizeof(*headings); i++) {

@@ -39,7 +39,8 @@ static void a_sweep_shows_the_best_and_each_step(void **state)
     assert_int_equal(strncmp(text.p, "SIMULATED  ", 11), 0);
     assert_has(&text, "\nnodes     best        A        B        C  D\n");
     assert_has(&text, "\n    8        B  1.000 s  1.010 s  1.060 s  -\n");
-    assert_has(&text, "\n    0  refused        -        -        -  -\n");
+    assert_has(&text, "\n    0  refused        -        -        -  -\n"
+                      "Refused: No nodes.\n");
     weir_text_clear(&text);
     text = json_of(r);
     assert_has(&text, "\"sweep\": {\n  \"keys\": [\"cluster.nodes\"],");

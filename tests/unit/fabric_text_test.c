@@ -121,6 +121,21 @@ static void nothing_is_said_about_prices_that_are_missing(void **state)
     weir_result_free(r);
 }
 
+static void one_missing_price_ends_the_comparison_of_prices(void **state)
+{
+    weir_result *r = fabric_sample();
+    (void)state;
+    r->fabric->candidates[0].total_usd_per_year = NAN;
+    weir_text text = text_of(r, false);
+    assert_has(&text, "B is the fastest; prices are missing");
+    weir_text_clear(&text);
+    r->fabric->candidates[0].refused = "Too few ports.";
+    text = text_of(r, false);
+    assert_has(&text, "B costs least");
+    weir_text_clear(&text);
+    weir_result_free(r);
+}
+
 static void a_part_whose_loss_cuts_devices_off_stops_the_job(void **state)
 {
     weir_result *r = fabric_sample();
@@ -181,6 +196,7 @@ int main(void)
         cmocka_unit_test(the_table_has_a_row_for_each_candidate_and_one_arrow),
         cmocka_unit_test(sentences_name_what_decides),
         cmocka_unit_test(nothing_is_said_about_prices_that_are_missing),
+        cmocka_unit_test(one_missing_price_ends_the_comparison_of_prices),
         cmocka_unit_test(a_part_whose_loss_cuts_devices_off_stops_the_job),
         cmocka_unit_test(the_traffic_table_says_why_and_what_is_for_contrast),
         cmocka_unit_test(names_cannot_drive_the_terminal_nor_widen_the_page),

@@ -12,11 +12,29 @@ static int64_t tenth_percentile(const weir_sort_pair *values, uint32_t n)
     return (int64_t)values[n < 10 ? 0 : (n + 9) / 10 - 1].key;
 }
 
-static bool cause_control(const ledger_device *device, int c, int64_t times, weir_sort_pair *values,
+/* What of cause c in step s of device d was planned. */
+static int64_t planned_ns(const ledger_run *run, weir_device_id d, uint32_t s, int c)
+{
+    const step_account *step = &run->device[d].steps[s];
+    const weir_ledger_plan *plan = run->in->plan;
+    if (!plan) {
+        return step->planned.ns[c];
+    }
+    int64_t row = run->has_markers ? run->steps[s] - plan->first_step : 0;
+    if (row < 0 || row >= plan->step_count) {
+        return 0;
+    }
+    int64_t ns = plan->causes[(size_t)d * plan->step_count + (size_t)row].ns[c];
+    return ns < step->causes.ns[c] ? ns : step->causes.ns[c];
+}
+
+static bool cause_control(const ledger_run *run, weir_device_id d, int c, weir_sort_pair *values,
                           weir_control *control)
 {
+    const ledger_device *device = &run->device[d];
+    int64_t times = run->devices[d].multiplicity;
     for (uint32_t s = 0; s < device->step_count; s++) {
-        int64_t rest = device->steps[s].causes.ns[c] - device->steps[s].planned.ns[c];
+        int64_t rest = device->steps[s].causes.ns[c] - planned_ns(run, d, s, c);
         values[s] = (weir_sort_pair){(uint64_t)rest, s};
     }
     if (!weir_sort_pairs(values, device->step_count)) {
@@ -24,7 +42,7 @@ static bool cause_control(const ledger_device *device, int c, int64_t times, wei
     }
     int64_t floor = tenth_percentile(values, device->step_count);
     for (uint32_t s = 0; s < device->step_count; s++) {
-        int64_t planned = device->steps[s].planned.ns[c];
+        int64_t planned = planned_ns(run, d, s, c);
         int64_t rest = device->steps[s].causes.ns[c] - planned;
         int64_t steady = rest < floor ? rest : floor;
         control->planned.ns[c] += planned * times;
@@ -41,7 +59,9 @@ static bool device_control(const ledger_run *run, weir_device_id d, weir_control
     if (device->step_count < 2) { /* one step tells nothing about the others */
         for (uint32_t s = 0; s < device->step_count; s++) {
             for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
-                control->unknown.ns[c] += device->steps[s].causes.ns[c] * times;
+                int64_t planned = run->in->plan ? planned_ns(run, d, s, c) : 0;
+                control->planned.ns[c] += planned * times;
+                control->unknown.ns[c] += (device->steps[s].causes.ns[c] - planned) * times;
             }
         }
         return true;
@@ -49,7 +69,7 @@ static bool device_control(const ledger_run *run, weir_device_id d, weir_control
     weir_sort_pair *values = malloc(device->step_count * sizeof *values);
     bool ok = values != NULL;
     for (int c = 0; ok && c < WEIR_CAUSE_COUNT; c++) {
-        ok = cause_control(device, c, times, values, control);
+        ok = cause_control(run, d, c, values, control);
     }
     free(values);
     return ok;

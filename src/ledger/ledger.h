@@ -12,6 +12,14 @@
 #include "result/lines.h"
 #include "result/result.h"
 
+/* What a run without disturbances would take, by device of the timeline and step:
+ * causes[device * step_count + number of the step - first_step]. */
+typedef struct {
+    const weir_causes *causes;
+    int64_t first_step;
+    uint32_t step_count;
+} weir_ledger_plan;
+
 typedef struct {
     const weir_timeline *timeline;
     const weir_match *match;
@@ -23,6 +31,8 @@ typedef struct {
      * told by the hosts of its members. */
     const char *const *instance_tiers;
     const uint32_t *instance_times; /* by instance: how many alike it stands for; NULL: 1 */
+    /* What was planned; NULL: transfers at the median of their like. */
+    const weir_ledger_plan *plan;
 } weir_ledger_input;
 
 typedef struct {

@@ -1,6 +1,7 @@
 #include "study/sim_ledger.h"
 
 #include "base/sort.h"
+#include "study/sim_planned.h"
 #include "timeline/comm_names.h"
 
 #include <stdlib.h>
@@ -16,6 +17,7 @@ typedef struct {
     weir_host_names *host_names;
     const char **tiers; /* by instance */
     uint32_t *times;    /* by instance: groups alike */
+    weir_ledger_plan plan;
 } sim_tables;
 
 #define NO_MEMORY(err) weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the ledger")
@@ -39,6 +41,7 @@ static void clear(sim_tables *s)
     weir_host_names_free(s->host_names);
     free(s->tiers);
     free(s->times);
+    free((void *)(uintptr_t)s->plan.causes);
 }
 
 static weir_comm_kind kind_of(const weir_exchange *exchange)
@@ -330,9 +333,7 @@ static weir_code share_communication(const sim_tables *s, const weir_lines *line
 /* Without disturbances the schedule foretells all of it (DESIGN 2.6). */
 static void plan_control(const sim_tables *s, weir_result *result)
 {
-    bool is_disturbed =
-        s->spmd->slow_count || s->spmd->jitter > 0 || (s->spmd->changes && s->spmd->changes->count);
-    if (!is_disturbed) {
+    if (!sim_is_disturbed(s->spmd)) {
         uint32_t places = result->control.places_for_half;
         result->control =
             (weir_control){.planned = result->total.causes, .places_for_half = places};
@@ -360,6 +361,9 @@ static weir_code tables_make(sim_tables *s, weir_err *err)
     if (code == WEIR_OK) {
         match_edges(s);
     }
+    if (code == WEIR_OK && sim_is_disturbed(s->spmd)) {
+        code = sim_planned_make(s->spmd, s->run, &s->plan, err);
+    }
     return code;
 }
 
@@ -377,7 +381,8 @@ weir_code weir_sim_ledger_build(const weir_spmd *spmd, const weir_spmd_run *run,
                                          .classes = &s.classes,
                                          .host_names = s.host_names,
                                          .instance_tiers = s.tiers,
-                                         .instance_times = s.times};
+                                         .instance_times = s.times,
+                                         .plan = s.plan.causes ? &s.plan : NULL};
         result->simulated = true;
         code = weir_ledger_build(&input, options, result, &own, err);
     }

@@ -420,6 +420,9 @@ static void links_are_watched_when_asked(void **state)
         assert_true(f.run.links[l].at_s[1] > 2.999e-3 && f.run.links[l].at_s[1] < 3.001e-3);
         assert_true(f.run.links[l].bytes_per_s[0] > 0.999e9);
         assert_true(f.run.links[l].bytes_per_s[1] < 1);
+        double bytes =
+            (f.run.links[l].at_s[1] - f.run.links[l].at_s[0]) * f.run.links[l].bytes_per_s[0];
+        assert_true(bytes > 2e6 * (1 - 1e-9) && bytes < 2e6 * (1 + 1e-9));
     }
     spmd_close(&f);
 }

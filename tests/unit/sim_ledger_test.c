@@ -48,6 +48,17 @@ static int64_t part_ns(const ledger_of_run *r, weir_communication_kind_part part
     return sum;
 }
 
+/* Planned, steady, erratic and unknown add up to the causes. */
+static void check_control(const weir_result *result)
+{
+    const weir_control *control = &result->control;
+    for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+        assert_int_equal(control->planned.ns[c] + control->steady.ns[c] + control->erratic.ns[c] +
+                             control->unknown.ns[c],
+                         result->total.causes.ns[c]);
+    }
+}
+
 /* What must hold of every run: the causes add up to the devices' time, and the parts to the causes;
  * a simulation leaves nothing unknown. */
 static void check_laws(const ledger_of_run *r)
@@ -63,6 +74,7 @@ static void check_laws(const ledger_of_run *r)
         sum += result->total.causes.ns[c];
     }
     assert_int_equal(sum, result->total.wall_ns);
+    check_control(result);
     assert_int_equal(sum, r->f.run.end_ns * r->f.spmd.devices);
     assert_int_equal(cause_ns(r, WEIR_CAUSE_DEPENDENCY_UNKNOWN), 0);
     assert_int_equal(cause_ns(r, WEIR_CAUSE_COMMUNICATION_UNSPLIT), 0);
@@ -257,6 +269,41 @@ static void periods_are_steps(void **state)
     close_run(&r);
 }
 
+/* Four periods of 1 ms of computing and 1 ms of all-reduce; in the third one the link is at half
+ * its rate. What the calm run takes is planned, the rest comes once in four: erratic. The slow
+ * device of the second case is slow in every period: steady. */
+static void what_disturbs_is_not_planned(void **state)
+{
+    (void)state;
+    for (int slow_device = 0; slow_device < 2; slow_device++) {
+        ledger_of_run r = {0};
+        spmd_open(&r.f, 2, 1, 1e9);
+        uint32_t e = spmd_all_reduce(&r.f, "data", 2, 1, 1e6, 0);
+        uint32_t p = spmd_program(&r.f);
+        for (uint32_t step = 0; step < 4; step++) {
+            spmd_compute(&r.f, p, 0, 1000000)->step = step;
+            spmd_exchange(&r.f, p, 0, e)->step = step;
+        }
+        const weir_slow_device slow = {0, 1.5};
+        const weir_link_change change[] = {{up_of(0), 4.5e-3, 0.5e9}, {up_of(0), 7.5e-3, 1e9}};
+        const weir_link_changes changes = {change, 2};
+        r.f.spmd.slow = &slow;
+        r.f.spmd.slow_count = slow_device ? 1 : 0;
+        r.f.spmd.changes = slow_device ? NULL : &changes;
+        build(&r);
+        check_laws(&r);
+        const weir_control *control = &r.result->control;
+        const int all_reduce = WEIR_CAUSE_COMMUNICATION_ALL_REDUCE;
+        assert_int_equal(control->planned.ns[WEIR_CAUSE_COMPUTE_GEMM], 2 * 4 * 1000000);
+        assert_int_equal(control->planned.ns[all_reduce], 2 * 4 * 1000000);
+        assert_int_equal(control->erratic.ns[all_reduce], slow_device ? 0 : 2 * 1000000);
+        assert_int_equal(control->steady.ns[WEIR_CAUSE_COMPUTE_GEMM], slow_device ? 4 * 500000 : 0);
+        assert_int_equal(control->steady.ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER],
+                         slow_device ? 4 * 500000 : 0);
+        close_run(&r);
+    }
+}
+
 /* --- laws on random runs --- */
 
 /* Circuits on several streams may be needed in an order that no position can follow: such a run is
@@ -273,7 +320,7 @@ static bool is_playable(spmd_fixture *f)
 static void the_laws_hold_on_random_runs(void **state)
 {
     (void)state;
-    uint32_t played = 0;
+    uint32_t played = 0, stalled = 0;
     for (uint64_t seed = 1; seed <= 400; seed++) {
         ledger_of_run r = {0};
         spmd_random(&r.f, seed, 3);
@@ -282,17 +329,23 @@ static void the_laws_hold_on_random_runs(void **state)
         r.f.spmd.slow_count = seed % 3 == 0;
         r.f.spmd.jitter = seed % 5 == 0 ? 0.1 : 0;
         r.f.spmd.seed = seed;
+        uint64_t draws = seed;
+        const weir_link_change change = {pick(&draws, 2 * r.f.spmd.devices), draw(&draws) * 1e-3,
+                                         0};
+        const weir_link_changes changes = {&change, 1};
+        r.f.spmd.changes = seed % 4 == 0 ? &changes : NULL; /* stalls, mostly */
         if (is_playable(&r.f)) {
             build(&r);
             if (r.f.run.end_ns > 0 && r.f.run.meeting_count > 0) {
                 check_laws(&r);
+                stalled += cause_ns(&r, WEIR_CAUSE_DEPENDENCY_FAILURE) > 0;
                 played++;
             }
         }
         close_run(&r);
     }
-    print_message("%u runs\n", played);
-    assert_true(played > 250);
+    print_message("%u runs, %u of them stalled\n", played, stalled);
+    assert_true(played > 250 && stalled > 50);
 }
 
 /* Folded and unfolded, the ledger is the same, to the rounding of ends. */
@@ -394,6 +447,7 @@ int main(void)
         cmocka_unit_test(waiting_for_circuits_is_a_part),
         cmocka_unit_test(a_stall_is_a_failure),
         cmocka_unit_test(periods_are_steps),
+        cmocka_unit_test(what_disturbs_is_not_planned),
         cmocka_unit_test(the_laws_hold_on_random_runs),
         cmocka_unit_test(the_ledger_does_not_see_folding),
         cmocka_unit_test(what_is_played_once_counts_for_all),

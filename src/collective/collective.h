@@ -135,6 +135,9 @@ double weir_collective_node_factor(const weir_collective_shape *shape,
 double weir_collective_network_factor(const weir_collective_shape *shape,
                                       weir_collective_algorithm algorithm);
 
+/* The rounds that double a reach of 1 up to count: the least k with 2^k >= count. */
+uint32_t weir_collective_doublings(double count);
+
 /* Whether the table above has the algorithm for shape's kind, and the hardware for it is there. */
 bool weir_collective_is_possible(const weir_collective_shape *shape,
                                  weir_collective_algorithm algorithm);

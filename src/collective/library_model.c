@@ -13,15 +13,6 @@ typedef struct {
     double inside, between; /* steps from device to device, one after the other */
 } step_counts;
 
-static double doublings(double count)
-{
-    double rounds = 0;
-    for (double reach = 1; reach < count; reach *= 2) {
-        rounds++;
-    }
-    return rounds;
-}
-
 static step_counts count_steps(const weir_collective_shape *shape,
                                weir_collective_algorithm algorithm)
 {
@@ -33,14 +24,16 @@ static step_counts count_steps(const weir_collective_shape *shape,
         return m > 1 ? (step_counts){passes * (n - m), passes * (m - 1)}
                      : (step_counts){passes * (n - 1), 0};
     case WEIR_ALGORITHM_TREE: /* NCCL: a chain inside the node, trees between them */
-        return (step_counts){passes * (g - 1), passes * doublings(m)};
+        return (step_counts){passes * (g - 1), passes * weir_collective_doublings(m)};
     case WEIR_ALGORITHM_HALVING:
-        return (step_counts){passes * doublings(g), passes * doublings(m)};
+        return (step_counts){passes * weir_collective_doublings(g),
+                             passes * weir_collective_doublings(m)};
     case WEIR_ALGORITHM_DOUBLING:
     case WEIR_ALGORITHM_PAT:
-        return (step_counts){doublings(g), doublings(m)};
+        return (step_counts){weir_collective_doublings(g), weir_collective_doublings(m)};
     case WEIR_ALGORITHM_BRUCK:
-        return m > 1 ? (step_counts){0, doublings(n)} : (step_counts){doublings(n), 0};
+        return m > 1 ? (step_counts){0, weir_collective_doublings(n)}
+                     : (step_counts){weir_collective_doublings(n), 0};
     case WEIR_ALGORITHM_PAIRWISE:
         return (step_counts){g - 1, n - g};
     case WEIR_ALGORITHM_DIRECT:
@@ -51,7 +44,7 @@ static step_counts count_steps(const weir_collective_shape *shape,
     case WEIR_ALGORITHM_HIERARCHICAL3:
         return (step_counts){passes * (g - 1), passes * (m - 1)};
     case WEIR_ALGORITHM_NVLS_TREE:
-        return (step_counts){0, passes * doublings(m)};
+        return (step_counts){0, passes * weir_collective_doublings(m)};
     case WEIR_ALGORITHM_SHARP:
         return (step_counts){shape->has_node_reduction ? 0 : passes * (g - 1), passes};
     default:

@@ -15,11 +15,10 @@ static scale scale_of(const weir_collective_shape *shape)
     return (scale){n, m, n / m};
 }
 
-/* The rounds that double the reach: the least k with 2^k >= count. */
-static uint32_t rounds_of(double count)
+uint32_t weir_collective_doublings(double count)
 {
     uint32_t rounds = 0;
-    for (double reach = 1; reach < count; reach *= 2) {
+    while (rounds < 32 && (double)(UINT64_C(1) << rounds) < count) {
         rounds++;
     }
     return rounds;
@@ -127,9 +126,10 @@ double weir_collective_node_factor(const weir_collective_shape *shape,
         return weir_collective_bus_factor(shape->kind, shape->ranks) *
                (s.m > 1 ? (s.g - 1) / s.g : 1);
     case WEIR_ALGORITHM_DOUBLING:
-        return rounds_of(s.g);
+        return weir_collective_doublings(s.g);
     case WEIR_ALGORITHM_BRUCK:
-        return shape->kind == WEIR_COLLECTIVE_ALL_TO_ALL ? rounds_of(s.g) / 2.0 : (s.g - 1) / s.n;
+        return shape->kind == WEIR_COLLECTIVE_ALL_TO_ALL ? weir_collective_doublings(s.g) / 2.0
+                                                         : (s.g - 1) / s.n;
     case WEIR_ALGORITHM_PAIRWISE:
         return (s.g - 1) / s.n;
     case WEIR_ALGORITHM_DIRECT:
@@ -170,9 +170,10 @@ double weir_collective_network_factor(const weir_collective_shape *shape,
     case WEIR_ALGORITHM_CHAIN:
         return weir_collective_bus_factor(shape->kind, shape->ranks) / s.g;
     case WEIR_ALGORITHM_DOUBLING:
-        return rounds_of(s.m);
+        return weir_collective_doublings(s.m);
     case WEIR_ALGORITHM_BRUCK:
-        return shape->kind == WEIR_COLLECTIVE_ALL_TO_ALL ? rounds_of(s.n) / 2.0 : (s.n - s.g) / s.n;
+        return shape->kind == WEIR_COLLECTIVE_ALL_TO_ALL ? weir_collective_doublings(s.n) / 2.0
+                                                         : (s.n - s.g) / s.n;
     case WEIR_ALGORITHM_DIRECT:
         return shape->kind == WEIR_COLLECTIVE_SEND_RECV ? 1 : (s.n - s.g) / s.n;
     case WEIR_ALGORITHM_PAIRWISE:

@@ -96,6 +96,8 @@ weir_code plan_refuse(planner *p, const char *why); /* WEIR_ERR_INPUT; names alg
 /* --- the algorithms --- */
 
 weir_code plan_ring(planner *p);
+/* Rings along all dimensions, where the members are a grid of a torus; else does nothing. */
+weir_code plan_torus(planner *p, bool *is_torus);
 weir_code plan_tree(planner *p);
 /* Loads the double tree over the nodes, along the rails: bytes up and down in all. */
 weir_code plan_load_trees(planner *p, plan_draft *draft, double bytes);

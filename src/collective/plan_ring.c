@@ -5,8 +5,8 @@
  * rings"). Where the number of nodes is odd, one edge of each ring changes rails. Inside a node the
  * ring is a chain over all members. A broadcast or a reduce leaves the edge at the root out.
  *
- * Rings of a mesh: Walecki's decomposition of the complete graph into Hamiltonian cycles (Alspach,
- * The wonderful Walecki construction, 2008). */
+ * On a torus plan_torus.c uses all dimensions. Rings of a mesh: Walecki's decomposition of the
+ * complete graph into Hamiltonian cycles (Alspach, The wonderful Walecki construction, 2008). */
 #include "collective/plan_inside.h"
 
 #include <stdlib.h>
@@ -117,13 +117,17 @@ weir_code plan_ring(planner *p)
     if (kind == WEIR_COLLECTIVE_ALL_TO_ALL || kind == WEIR_COLLECTIVE_SEND_RECV) {
         return plan_refuse(p, "it passes everything on to everybody");
     }
+    bool is_torus;
+    weir_code code = plan_torus(p, &is_torus);
+    if (code != WEIR_OK || is_torus) {
+        return code;
+    }
     uint32_t rings = ring_count(p);
     double bytes = p->job->bytes * weir_collective_bus_factor(kind, p->count) / rings;
     uint32_t *sequence = calloc(p->count, sizeof *sequence);
     if (!sequence) {
         return weir_err_set(p->err, WEIR_ERR_MEMORY, "no memory for a ring of %u", p->count);
     }
-    weir_code code = WEIR_OK;
     for (uint32_t r = 0; r < rings && code == WEIR_OK; r++) {
         code = load_ring(p, r, sequence, bytes);
     }

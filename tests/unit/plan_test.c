@@ -340,6 +340,38 @@ static void a_ring_of_cables_is_used_both_ways(void **state)
     weir_layout_free(layout);
 }
 
+/* All 2 D links of each device busy: 2 (n - 1) / n S over 2 D x 50 GB/s where sizes are equal. With
+ * unequal ones the loads are summed by hand: 4 x 2, part 0 begins with the first dimension. */
+static void a_torus_is_used_along_all_dimensions(void **state)
+{
+    static const uint32_t sizes[][3] = {{4, 4, 4}, {2, 2, 2}, {3, 3, 3}, {5, 5, 1}, {8, 8, 1}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const uint32_t *k = sizes[i];
+        double n = k[0] * k[1] * k[2], links = k[2] > 1 ? 6 : 4;
+        weir_layout *layout = layout_of(torus_fabric(k[0], k[1], k[2]), spray);
+        expect_near("torus",
+                    seconds(layout, job_of(WEIR_COLLECTIVE_ALL_REDUCE, 6e9),
+                            choice_of(WEIR_ALGORITHM_RING, 0)),
+                    2 * (n - 1) / n * 6e9 / (links * 50e9), 1e-9);
+        weir_layout_free(layout);
+    }
+    weir_layout *layout = layout_of(torus_fabric(4, 2, 1), spray);
+    double first = 0.5 * 3 / 4 + 0.5 / 2 * 3 / 4, second = 0.5 * 1 / 2 + 0.5 / 4 * 1 / 2;
+    double busiest = first > second ? first : second;
+    expect_near(
+        "4 x 2",
+        seconds(layout, job_of(WEIR_COLLECTIVE_ALL_GATHER, 8e9), choice_of(WEIR_ALGORITHM_RING, 0)),
+        busiest / 2 * 8e9 / 50e9, 1e-9);
+    /* A line of four is a ring of its own, along the dimension that changes slowest. */
+    const uint32_t line[] = {0, 2, 4, 6};
+    weir_collective_job job = job_of(WEIR_COLLECTIVE_ALL_GATHER, 8e9);
+    job.members = line;
+    job.count = 4;
+    expect_near("a line", seconds(layout, job, choice_of(WEIR_ALGORITHM_RING, 0)),
+                0.75 * 8e9 / 2 / 50e9, 1e-9);
+    weir_layout_free(layout);
+}
+
 /* Four hosts on each of four leaves, two uplinks: a sum crosses each uplink (sprayed) once. */
 static void a_network_that_sums_carries_every_byte_once(void **state)
 {
@@ -549,6 +581,7 @@ int main(void)
         cmocka_unit_test(an_odd_ring_of_rails_changes_rails_inside_the_node),
         cmocka_unit_test(rings_of_a_mesh_use_different_cables),
         cmocka_unit_test(a_ring_of_cables_is_used_both_ways),
+        cmocka_unit_test(a_torus_is_used_along_all_dimensions),
         cmocka_unit_test(a_network_that_sums_carries_every_byte_once),
         cmocka_unit_test(three_levels_halve_what_goes_up),
         cmocka_unit_test(efficiencies_lengthen_what_they_hold_for),

@@ -95,6 +95,7 @@ static weir_code publish(const sim_engine *engine, weir_spmd_run *run, weir_err 
     run->link_classes = cast->links;
     run->is_folded = cast->fold != NULL;
     run->end_ns = engine->end_ns;
+    run->stalled_by = engine->stalled_by;
     run->end_s = (double)engine->end_ns * 1e-9;
     return code;
 }

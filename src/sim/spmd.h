@@ -131,7 +131,10 @@ typedef struct {
     uint32_t device_classes, body_classes, link_classes;
     bool is_folded;
     double end_s;
-    int64_t end_ns;    /* of the last span */
+    int64_t end_ns; /* of the last span */
+    /* The first link that stalled a meeting: the programs did not come to their end, and end_s says
+     * nothing of how long they take. WEIR_NONE: they did. */
+    weir_link_id stalled_by;
     weir_arena *arena; /* owns the tables */
 } weir_spmd_run;
 

@@ -317,6 +317,7 @@ static void a_flapping_link_delays(void **state)
     spmd_play(&f);
     assert_int_equal(end_of(&f, span_at(&f, 1, 0, 0)), 5000000);
     assert_int_equal(f.run.meetings[0].stalled_by, WEIR_NONE);
+    assert_int_equal(f.run.stalled_by, WEIR_NONE);
     assert_int_equal(f.run.end_ns, 5001000);
     spmd_close(&f);
 }
@@ -340,6 +341,7 @@ static void a_broken_link_ends_in_a_named_stall(void **state)
     f.spmd.changes = &all;
     spmd_play(&f);
     assert_int_equal(f.run.meeting_count, 3);
+    assert_int_equal(f.run.stalled_by, down_of(1));
     for (uint32_t m = 0; m < 3; m++) {
         const weir_meeting *meeting = &f.run.meetings[m];
         assert_int_equal(meeting->stalled_by, meeting->exchange == other ? WEIR_NONE : down_of(1));

@@ -23,8 +23,8 @@ sys.path.insert(0, os.path.join(SOURCE, "tools"))
 from collective_fit import rows, validate  # noqa: E402
 from collective_fit.model import predict, straight_line  # noqa: E402
 
-# Two systems of 4 nodes and one share this name. Of 4 x 8 B200 the first sizes took 6.3, 3.2 and
-# 0.6 ms, the next 0.4: connections were being set up. They count; alone they would be over 35 %.
+# Of 4 x 8 B200 the first sizes took 6.3, 3.2 and 0.6 ms, the next 0.4: connections were being set
+# up. The mean of the five below 1 MiB is 49 %; with the one-node rows of that system it is 30 %.
 SET_UP = ("AWS p6-b200 B200 (NCCL 2.27.7)", "all_reduce", 32)
 
 
@@ -79,11 +79,12 @@ class Collectives(unittest.TestCase):
                 if s["small"] is not None and key != SET_UP:
                     self.assertLessEqual(s["small"], validate.SMALL_LIMIT)
 
-    def test_a_system_that_sets_up_connections_is_within_them_from_the_fourth_size_on(self):
+    def test_a_system_that_sets_up_connections_is_within_them_once_they_are_there(self):
         members = [r for r in validate.estimate(self.program, rows.measured(MEASURED))
-                   if (r["system"], r["row"], r["n"]) == SET_UP and r["bytes"] < validate.MIB]
-        self.assertEqual(len(members), 5)
-        self.assertLessEqual(validate.mean([r["error"] for r in members[3:]]), 0.10)
+                   if (r["system"], r["row"], r["n"]) == SET_UP and
+                   validate.MIB / 4 <= r["bytes"] < validate.MIB]
+        self.assertTrue(members)
+        self.assertLessEqual(validate.mean([r["error"] for r in members]), 0.10)
 
     def test_a_second_implementation_gives_the_same_times(self):
         presets = {name: read_preset(name) for name in ("nccl-2.27", "nccl-2.18")}

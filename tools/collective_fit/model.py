@@ -23,6 +23,8 @@ def factors(shape, algorithm):
         factor = bus_factor(kind, n)
         inside = 0 if g <= 1 else factor * ((g - 1) / g if m > 1 else 1)
         return inside, factor / g if m > 1 else 0
+    if kind == "send_recv":
+        return (0, 1) if m > 1 else (1, 0)
     if algorithm == "direct":
         return (g - 1) / n, (n - g) / n if m > 1 else 0
     in_switch = algorithm in ("nvls", "nvls_tree") or (algorithm == "sharp" and shape["nvls"])
@@ -43,7 +45,7 @@ def steps(shape, algorithm):
 
 
 def candidates(shape, node, network):
-    if shape["kind"] == "all_to_all":
+    if shape["kind"] in ("all_to_all", "send_recv"):
         return [("direct", "exchange")]
     n, m = shape["n"], shape["m"]
     found = [("ring", p) for p in PROTOCOLS]

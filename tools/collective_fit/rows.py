@@ -93,7 +93,9 @@ def classify(row):
         "nvls": node in WITH_REDUCTION and accelerator not in ("gh200", "gb10"),
         "sharp": "sharp" in text and nodes > 1,
         "caller": "torch" if "torch" in text + row["collective"] else None,
-        "library": "deepep" if is_moe else "nccl-2.18" if "azure nd" in text else
+        # Azure's pages of 2021 to 2023 name no version; the same nodes elsewhere are faster
+        "library": "deepep" if is_moe else
+                   "nccl-2.18" if "azure" in text and node in ("nvlink3", "nvlink4") else
                    "rccl" if (accelerator or "").startswith("mi") else "nccl-2.27",
         "assumed": ", ".join(assumed), "weight": 1.0}
 

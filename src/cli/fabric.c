@@ -154,24 +154,48 @@ static int show_help(weir_err *err)
     return code == WEIR_OK ? EXIT_DONE : report_error(err);
 }
 
+/* One scenario, from reading to the last condition. */
+static int run_one(const fabric_options *options)
+{
+    weir_err err = {0};
+    fabric_run_state run = {.options = options};
+    progress *p = progress_start(!options->quiet);
+    weir_code code = answer(&run, p, &err);
+    progress_stop(p);
+    if (code == WEIR_OK)
+        code = print_result(&run, &err);
+    int exit_code = code == WEIR_OK ? check_conditions(options, run.result) : report_error(&err);
+    run_clear(&run);
+    return exit_code;
+}
+
+/* One after the other, with a blank line between; an error ends them. */
+static int run_all(fabric_options *options)
+{
+    int exit_code = run_one(options);
+    for (uint32_t i = 1; i < options->scenario_count && exit_code <= EXIT_FINDING; i++) {
+        weir_err err = {0};
+        weir_text gap = {0};
+        if (!options->quiet)
+            weir_text_char(&gap, '\n');
+        weir_code code = output_print(&gap, &err);
+        weir_text_clear(&gap);
+        if (code != WEIR_OK)
+            return report_error(&err);
+        options->scenario = options->scenarios[i];
+        int next = run_one(options);
+        exit_code = next > exit_code ? next : exit_code;
+    }
+    return exit_code;
+}
+
 int fabric_run(int argc, char **argv)
 {
     weir_err err = {0};
     fabric_options options;
     if (fabric_options_parse(argc, argv, &options, &err) != WEIR_OK)
         return report_error(&err);
-    if (options.help) {
-        fabric_options_clear(&options);
-        return show_help(&err);
-    }
-    fabric_run_state run = {.options = &options};
-    progress *p = progress_start(!options.quiet);
-    weir_code code = answer(&run, p, &err);
-    progress_stop(p);
-    if (code == WEIR_OK)
-        code = print_result(&run, &err);
-    int exit_code = code == WEIR_OK ? check_conditions(&options, run.result) : report_error(&err);
-    run_clear(&run);
+    int exit_code = options.help ? show_help(&err) : run_all(&options);
     fabric_options_clear(&options);
     return exit_code;
 }

@@ -41,12 +41,33 @@ static void add_file_name(weir_text *path, const char *name)
     weir_text_add(path, any ? WEIR_STR(".csv") : WEIR_STR("candidate.csv"));
 }
 
-static weir_code write_bill(const char *folder, const weir_fabric_candidate_row *row, weir_err *err)
+/* How many candidates before the i-th would be called so, too: "A 1" and "A-1". */
+static uint32_t namesakes(const weir_fabric_result *fabric, uint32_t i)
+{
+    weir_text own = {0};
+    uint32_t count = 0;
+    add_file_name(&own, fabric->candidates[i].name);
+    for (uint32_t k = 0; k < i; k++) {
+        weir_text other = {0};
+        add_file_name(&other, fabric->candidates[k].name);
+        count += !own.failed && !other.failed && strcmp(own.p, other.p) == 0;
+        weir_text_clear(&other);
+    }
+    weir_text_clear(&own);
+    return count;
+}
+
+static weir_code write_bill(const char *folder, const weir_fabric_result *fabric, uint32_t i,
+                            weir_err *err)
 {
     weir_text path = {0}, bill = {0};
+    const weir_fabric_candidate_row *row = &fabric->candidates[i];
+    uint32_t same = namesakes(fabric, i);
     weir_text_add(&path, weir_str_from(folder));
     if (!weir_str_ends(weir_str_from(folder), WEIR_STR("/")))
         weir_text_char(&path, '/');
+    if (same > 0)
+        weir_text_printf(&path, "%u-", (unsigned)same + 1);
     add_file_name(&path, row->name);
     weir_code code = weir_report_bill_csv(&bill, row, err);
     if (code == WEIR_OK && path.failed)
@@ -67,7 +88,7 @@ weir_code fabric_write_bills(const fabric_run_state *run, weir_err *err)
     weir_code code = WEIR_OK;
     for (uint32_t i = 0; i < fabric->candidate_count && code == WEIR_OK; i++)
         if (!fabric->candidates[i].refused)
-            code = write_bill(folder, &fabric->candidates[i], err);
+            code = write_bill(folder, fabric, i, err);
     return code;
 }
 

@@ -82,6 +82,7 @@ static const cli_option FABRIC_OPTIONS[] = {
 
 static const cli_example FABRIC_EXAMPLES[] = {
     {"weir fabric job.yaml", "the candidates, what they cost, and which one to take"},
+    {"weir fabric examples/fabric/*.yaml", "several jobs, one after the other"},
     {"weir fabric job.yaml --prices quotes.csv --bom bom/",
      "with your prices; a bill of materials for each candidate"},
     {"weir fabric job.yaml --find oversubscription --lose 2%",
@@ -94,12 +95,12 @@ static const cli_example FABRIC_EXAMPLES[] = {
 
 const cli_command FABRIC_COMMAND = {
     .name = "fabric",
-    .operands = "SCENARIO",
+    .operands = "SCENARIO...",
     .question = "which network, electrical or optical, for this traffic?",
     .about = "Plays the traffic of a scenario on each of its candidate networks and says how long "
              "the step takes, how much of it waits for the network and why, what each network "
              "costs and draws, and where light stops paying. SCENARIO is a YAML file, or - for "
-             "standard input.",
+             "standard input; several are reported one after the other.",
     .options = FABRIC_OPTIONS,
     .option_count = sizeof FABRIC_OPTIONS / sizeof *FABRIC_OPTIONS,
     .examples = FABRIC_EXAMPLES,
@@ -183,22 +184,10 @@ static weir_code read_series(const char *text, fabric_options *o, weir_err *err)
     }
 }
 
-static weir_code read_operand(const char *text, fabric_options *o, weir_err *err)
-{
-    if (o->scenario)
-        return weir_err_set(err, WEIR_ERR_USAGE,
-                            "fabric: one scenario, found %s and %s; --mix takes several",
-                            o->scenario, text);
-    o->scenario = text;
-    return WEIR_OK;
-}
-
 /* Options with a value that has to be understood. */
 static weir_code read_value(const cli_arg *arg, fabric_options *o, weir_err *err)
 {
     switch (arg->id) {
-    case CLI_OPERAND:
-        return read_operand(arg->value, o, err);
     case OPT_SET:
         return add_setting(arg->value, o, err);
     case OPT_SWEEP:
@@ -253,6 +242,8 @@ static const char **text_of(int id, fabric_options *o)
         return &o->perfetto;
     case OPT_CANDIDATE:
         return &o->candidates[o->candidate_count++];
+    case CLI_OPERAND:
+        return &o->scenarios[o->scenario_count++];
     default:
         return NULL;
     }
@@ -280,11 +271,16 @@ static weir_code check_together(const fabric_options *o, weir_err *err)
 {
     bool sweeps = o->sweep_count > 0, mixes = o->mix_count > 0;
     bool compares = o->compare != NULL;
+    bool several = o->scenario_count > 1;
     bool questions = sweeps || o->finds || mixes || compares;
-    if (!o->scenario && !mixes)
+    if (o->scenario_count == 0 && !mixes)
         return weir_err_set(err, WEIR_ERR_USAGE,
                             "fabric: no scenario is named; see weir help fabric");
-    weir_code code = exclude(o->scenario != NULL, mixes, "SCENARIO and --mix", err);
+    weir_code code = exclude(o->scenario_count > 0, mixes, "SCENARIO and --mix", err);
+    if (code == WEIR_OK && several && (questions || o->json || o->csv || o->bom || o->perfetto))
+        return weir_err_set(err, WEIR_ERR_USAGE,
+                            "fabric: several scenarios have text only; --mix is for jobs that "
+                            "share a fabric");
     if (code == WEIR_OK)
         code = exclude(o->json, o->csv, "--json and --csv", err);
     if (code == WEIR_OK)
@@ -310,7 +306,8 @@ static weir_code make_room(int argc, fabric_options *o, weir_err *err)
         return no_memory(err);
     o->settings = weir_arena_alloc(o->arena, (size_t)argc, sizeof *o->settings);
     o->candidates = weir_arena_alloc(o->arena, (size_t)argc, sizeof *o->candidates);
-    return o->settings && o->candidates ? WEIR_OK : no_memory(err);
+    o->scenarios = weir_arena_alloc(o->arena, (size_t)argc, sizeof *o->scenarios);
+    return o->settings && o->candidates && o->scenarios ? WEIR_OK : no_memory(err);
 }
 
 weir_code fabric_options_parse(int argc, char **argv, fabric_options *options, weir_err *err)
@@ -327,6 +324,8 @@ weir_code fabric_options_parse(int argc, char **argv, fabric_options *options, w
     }
     if (code == WEIR_OK && !options->help)
         code = check_together(options, err);
+    if (code == WEIR_OK && options->scenario_count > 0)
+        options->scenario = options->scenarios[0];
     if (code != WEIR_OK)
         fabric_options_clear(options);
     return code;

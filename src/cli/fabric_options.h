@@ -10,7 +10,9 @@ enum { FABRIC_CONDITIONS_MAX = 32 };
 
 /* Texts are borrowed from argv or live in the arena. */
 typedef struct {
-    const char *scenario; /* "-": standard input; NULL: --mix names them */
+    const char *scenario; /* that is played now; "-": standard input; NULL: --mix names them */
+    const char **scenarios;
+    uint32_t scenario_count; /* several: each has its own report */
     bool help, json, csv, quiet, traffic;
     bool series_links, series_timeline;
     weir_setting *settings;

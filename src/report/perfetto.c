@@ -77,6 +77,10 @@ static void open_device_groups(picture *p)
         weir_text name = {0};
         add_rank_name(p, &name, p->devices[d].rank);
         weir_text_printf(&name, " \xc2\xb7 GPU %d", (int)p->devices[d].number);
+        uint32_t alike = p->ranks[p->devices[d].rank].multiplicity;
+        if (alike > 1) {
+            weir_text_printf(&name, " (x%u)", (unsigned)alike);
+        }
         p->group[d] = open_group(p, &name, d);
         if (p->host_group[p->devices[d].rank] == 0) {
             p->host_group[p->devices[d].rank] = p->group[d];

@@ -76,6 +76,18 @@ static void a_mix_names_its_scenarios_itself(void **state)
     fabric_options_clear(&o);
 }
 
+static void several_scenarios_are_played_one_after_the_other(void **state)
+{
+    fabric_options o;
+    weir_err err = {0};
+    (void)state;
+    assert_int_equal(parse("fabric|a.yaml|--|b.yaml", &o, &err), WEIR_OK);
+    assert_int_equal(o.scenario_count, 2);
+    assert_string_equal(o.scenario, "a.yaml");
+    assert_string_equal(o.scenarios[1], "b.yaml");
+    fabric_options_clear(&o);
+}
+
 static void several_series_stand_in_one_list(void **state)
 {
     fabric_options o;
@@ -92,8 +104,8 @@ static void wrong_usage_is_named(void **state)
         const char *line, *sentence;
     } rows[] = {
         {"fabric", "fabric: no scenario is named; see weir help fabric"},
-        {"fabric|a.yaml|b.yaml",
-         "fabric: one scenario, found a.yaml and b.yaml; --mix takes several"},
+        {"fabric|a.yaml|b.yaml|--json", "fabric: several scenarios have text only; --mix is for "
+                                        "jobs that share a fabric"},
         {"fabric|a.yaml|--set|nodes", "--set: expected KEY=VALUE, such as cluster.nodes=64, found "
                                       "nodes"},
         {"fabric|a.yaml|--set|=3", "--set: expected KEY=VALUE, such as cluster.nodes=64, found =3"},
@@ -128,6 +140,7 @@ int main(void)
         cmocka_unit_test(reads_settings_candidates_and_sweeps_in_their_order),
         cmocka_unit_test(reads_what_is_to_be_found_and_what_may_be_lost),
         cmocka_unit_test(a_mix_names_its_scenarios_itself),
+        cmocka_unit_test(several_scenarios_are_played_one_after_the_other),
         cmocka_unit_test(several_series_stand_in_one_list),
         cmocka_unit_test(wrong_usage_is_named),
     };

@@ -114,7 +114,7 @@ weir_code shape_light(weir_topology *t, const weir_light *light,
 uint32_t light_spine(const weir_topology *t, uint32_t block, uint32_t end)
 {
     uint32_t spines = t->clos.pod_spines;
-    uint32_t spine = (uint32_t)((uint64_t)(end % t->light.uplinks) * spines / t->light.uplinks);
+    uint32_t spine = (uint32_t)((uint64_t)end * spines / t->light.dealt);
     return block * spines + spine;
 }
 
@@ -171,6 +171,8 @@ static weir_code keep_circuits(light_shape *s, const weir_light *light, weir_err
         s->circuits[k] = c;
         s->from_end[k] = s->out_start[c.from]++;
         s->to_end[k] = s->in_start[c.to]++;
+        s->dealt = s->out_start[c.from] > s->dealt ? s->out_start[c.from] : s->dealt;
+        s->dealt = s->in_start[c.to] > s->dealt ? s->in_start[c.to] : s->dealt;
     }
     return WEIR_OK;
 }

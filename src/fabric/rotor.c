@@ -22,6 +22,12 @@ double weir_rotor_cycle_s(const weir_rotor *rotor)
     return slots * (rotor->slot_s + rotor->delay_s);
 }
 
+double weir_rotor_mean_wait_s(const weir_rotor *rotor)
+{
+    double cycle_s = weir_rotor_cycle_s(rotor), down_s = cycle_s - rotor->slot_s;
+    return down_s * down_s / (2 * cycle_s);
+}
+
 double weir_rotor_pair_bytes_per_s(const weir_rotor *rotor)
 {
     return weir_rotor_duty_share(rotor) * rotor->planes * rotor->bytes_per_s / (rotor->n - 1);

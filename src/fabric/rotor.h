@@ -18,7 +18,10 @@ typedef struct {
 /* The matching of slot k (any number; they repeat after n - 1), as matching.h writes it. */
 void weir_rotor_matching(uint32_t n, uint32_t k, uint32_t *column_of_row);
 double weir_rotor_duty_share(const weir_rotor *rotor);
-double weir_rotor_cycle_s(const weir_rotor *rotor);          /* until each pair has met once */
+double weir_rotor_cycle_s(const weir_rotor *rotor); /* until each pair has met once */
+/* How long a pair waits for its circuit, mean over all moments: it is down for d of the cycle c in
+ * one piece, so that d^2 / 2c. */
+double weir_rotor_mean_wait_s(const weir_rotor *rotor);
 double weir_rotor_pair_bytes_per_s(const weir_rotor *rotor); /* direct, mean over a cycle */
 
 /* The share at which the busiest line of the demand is served if as much as possible goes directly

@@ -200,8 +200,9 @@ weir_code weir_light_measure(const weir_fabric *fabric, weir_light_blocks *block
             ? shape(&t, fabric, counts, err)
             : weir_err_set(err, WEIR_ERR_USAGE, "blocks of a network without circuits");
     if (code == WEIR_OK) {
+        bool has_spines = t.light.ends == WEIR_LIGHT_PODS;
         *blocks = (weir_light_blocks){t.light.blocks, t.light.block_nodes, t.light.networks,
-                                      t.light.uplinks};
+                                      has_spines ? t.clos.pod_spines : 0, t.light.uplinks};
     }
     return code;
 }

@@ -200,6 +200,7 @@ void weir_topology_free(weir_topology *topology); /* NULL is fine */
 typedef struct {
     uint32_t blocks, block_nodes; /* nodes of each (the last one may have less) */
     uint32_t networks;            /* with the same circuits each */
+    uint32_t spines;              /* of a block, at which circuits end; 0: it has none */
     uint32_t uplinks;             /* ends of each block on each network */
 } weir_light_blocks;
 

@@ -54,7 +54,7 @@ typedef struct {
 typedef struct {
     weir_light_ends ends;
     uint32_t blocks, block_nodes, networks, uplinks;
-    uint32_t spare_ports; /* of a spine or leaf, for circuits */
+    uint32_t dealt; /* ends that are dealt out to the spines of a pod: of the block that has most */
     double transit_share;
     weir_link_id first;
     uint32_t count;               /* circuits of a network */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_ROTOR_BLOCKS = 1024 };
+enum { MOST_ROTOR_LINKS = 1 << 20 };
 
 static double slack_of(const weir_phase *phase)
 {
@@ -260,6 +260,12 @@ weir_code candidate_build_circuits(const candidate_build *b, weir_err *err)
 
 /* --- in rotation --- */
 
+/* A pair's circuits turn through all spines of a pod: it has a part of its rate at each. */
+static uint32_t copies_of(const light_blocks *blocks)
+{
+    return blocks->blocks.spines ? blocks->blocks.spines : 1;
+}
+
 static weir_code rotor_of(const candidate_build *b, const light_blocks *blocks, weir_rotor *rotor,
                           weir_err *err)
 {
@@ -271,10 +277,13 @@ static weir_code rotor_of(const candidate_build *b, const light_blocks *blocks, 
                             "us",
                             c->slot_s);
     }
-    if (code == WEIR_OK && blocks->blocks.blocks > MOST_ROTOR_BLOCKS) {
+    uint64_t n = blocks->blocks.blocks, links = n * (n - 1) * copies_of(blocks);
+    if (code == WEIR_OK && links > MOST_ROTOR_LINKS) {
         code = weir_err_set(err, WEIR_ERR_LIMIT,
-                            "a rotor of %u blocks; at most %d (a pair of each two is a link)",
-                            blocks->blocks.blocks, MOST_ROTOR_BLOCKS);
+                            "a rotor of %llu blocks with %u spines each makes %llu links; at most "
+                            "%d: larger blocks",
+                            (unsigned long long)n, blocks->blocks.spines, (unsigned long long)links,
+                            MOST_ROTOR_LINKS);
     }
     *rotor = (weir_rotor){.n = blocks->blocks.blocks,
                           .planes = blocks->blocks.uplinks,
@@ -299,8 +308,8 @@ static weir_code turn(const candidate_build *b, light_blocks *blocks, const weir
     }
     light->turns = true;
     light->transit_share = fmax(0, 1 - direct);
-    light->circuit.bytes_per_s = weir_rotor_pair_bytes_per_s(rotor);
-    light->circuit.latency_s += weir_rotor_cycle_s(rotor) / 2;
+    light->circuit.bytes_per_s = weir_rotor_pair_bytes_per_s(rotor) / copies_of(blocks);
+    light->circuit.latency_s += weir_rotor_mean_wait_s(rotor);
     candidate_note(b,
                    "light is on %.3g %% of the time, a pair meets every %.3g ms; %.3g %% of the "
                    "bytes go over a third block",
@@ -309,11 +318,12 @@ static weir_code turn(const candidate_build *b, light_blocks *blocks, const weir
     return WEIR_OK;
 }
 
-/* A circuit each way between each two blocks. */
-static weir_code join_all(weir_circuit_design *design, weir_err *err)
+/* A circuit each way between each two blocks, for each spine. */
+static weir_code join_all(weir_circuit_design *design, uint32_t copies, weir_err *err)
 {
     weir_code code = WEIR_OK;
-    for (uint32_t i = 0; i < design->n; i++) {
+    for (uint32_t k = 0; k < copies * design->n; k++) {
+        uint32_t i = k % design->n;
         for (uint32_t j = i + 1; j < design->n && code == WEIR_OK; j++) {
             code = weir_circuit_add(design, (weir_circuit){i, j, 0}, err);
             if (code == WEIR_OK) {
@@ -346,7 +356,7 @@ weir_code candidate_build_rotor(const candidate_build *b, weir_err *err)
         code = turn(b, &blocks, &rotor, &demand, err);
     }
     if (code == WEIR_OK) {
-        code = join_all(&design, err);
+        code = join_all(&design, copies_of(&blocks), err);
     }
     if (code == WEIR_OK) {
         code = candidate_make_lights(b, &blocks, 0, err);

@@ -266,9 +266,9 @@ static void a_rotor_gives_each_pair_its_share_of_time(void **state)
             expect_close("rate",
                          weir_net_bytes_per_s(weir_layout_net(n.layout), route.path.links[i]),
                          0.9 * 2 * 50e9 / 7);
-            /* seven matchings two at a time: four slots, of which half are waited for */
+            /* seven matchings two at a time: 400 us, of which 310 us in one piece without */
             expect_close("wait", weir_net_latency_s(weir_layout_net(n.layout), route.path.links[i]),
-                         4 * 100e-6 / 2 + 500e-9 + 200e-9 + 200 * 4.9e-9);
+                         310e-6 * 310e-6 / 800e-6 + 500e-9 + 200e-9 + 200 * 4.9e-9);
         }
     }
     assert_int_equal(circuits_of(&n, 0, 0, LEAF_NODES, &hops), 1);

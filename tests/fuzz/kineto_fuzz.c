@@ -70,7 +70,12 @@ static void ledger(const weir_timeline *t, weir_result *result)
     if (code == WEIR_OK)
         code = weir_classify_spans(t, &names, match.launch, NULL, &classes, &err);
     if (code == WEIR_OK) {
-        weir_ledger_input input = {t, &match, &names, &classes, p->host_names, p->families};
+        weir_ledger_input input = {.timeline = t,
+                                   .match = &match,
+                                   .names = &names,
+                                   .classes = &classes,
+                                   .host_names = p->host_names,
+                                   .families = p->families};
         weir_ledger_options options = {.segments = true, .kernels = true, .threads = 1};
         result->command = "trace";
         code = weir_ledger_build(&input, &options, result, NULL, &err);

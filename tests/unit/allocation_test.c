@@ -136,7 +136,12 @@ static weir_code ledger_build(const fixture *f, const weir_timeline *t, weir_res
         code = weir_classify_spans(t, &names, match.launch, NULL, &classes, err);
     }
     if (code == WEIR_OK) {
-        weir_ledger_input input = {t, &match, &names, &classes, f->host_names, f->families};
+        weir_ledger_input input = {.timeline = t,
+                                   .match = &match,
+                                   .names = &names,
+                                   .classes = &classes,
+                                   .host_names = f->host_names,
+                                   .families = f->families};
         weir_ledger_options options = {.segments = true, .kernels = true, .threads = 1};
         result->command = "trace";
         code = weir_ledger_build(&input, &options, result, &lines, err);

@@ -6,9 +6,29 @@
 
 void sim_cast_clear(sim_cast *cast)
 {
+    if (cast->spmd) {
+        weir_budget_give(cast->spmd->budget, cast->taken);
+    }
     weir_fold_free(cast->fold);
     weir_arena_free(cast->arena);
     *cast = (sim_cast){0};
+}
+
+weir_code sim_budget_take(weir_budget *budget, uint64_t bytes, weir_err *err)
+{
+    if (weir_budget_take(budget, bytes)) {
+        return WEIR_OK;
+    }
+    return weir_err_set(err, WEIR_ERR_LIMIT,
+                        "the simulation needs more memory than --max-memory allows (%llu MiB)",
+                        (unsigned long long)(weir_budget_max(budget) >> 20));
+}
+
+static weir_code take(sim_cast *cast, uint64_t bytes, weir_err *err)
+{
+    weir_code code = sim_budget_take(cast->spmd->budget, bytes, err);
+    cast->taken += code == WEIR_OK ? bytes : 0;
+    return code;
 }
 
 /* --- one of everything --- */
@@ -22,7 +42,7 @@ static uint32_t bodies_of(const weir_plan *plan)
     return count;
 }
 
-static bool make_room(sim_cast *cast)
+static weir_code make_room(sim_cast *cast, weir_err *err)
 {
     const weir_spmd *spmd = cast->spmd;
     size_t meetings = 0, members = 0, rounds = 0, bodies = 0;
@@ -35,6 +55,16 @@ static bool make_room(sim_cast *cast)
             bodies += bodies_of(exchange->groups[g].plan);
         }
     }
+    if (meetings >= WEIR_NONE || members >= WEIR_NONE || bodies >= WEIR_NONE) {
+        return weir_err_set(err, WEIR_ERR_LIMIT, "more than 4e9 transfers or members of groups");
+    }
+    weir_code code = take(cast,
+                          bodies * sizeof *cast->bodies + members * sizeof *cast->members +
+                              meetings * sizeof *cast->meetings + rounds * sizeof *cast->rounds,
+                          err);
+    if (code != WEIR_OK) {
+        return code;
+    }
     weir_arena *arena = cast->arena;
     cast->devices = weir_arena_alloc(arena, spmd->devices + (size_t)1, sizeof *cast->devices);
     cast->class_of_device =
@@ -43,8 +73,9 @@ static bool make_room(sim_cast *cast)
     cast->members = weir_arena_alloc(arena, members + 1, sizeof *cast->members);
     cast->rounds = weir_arena_alloc(arena, rounds + 1, sizeof *cast->rounds);
     cast->bodies = weir_arena_alloc(arena, bodies + 1, sizeof *cast->bodies);
-    return meetings < WEIR_NONE && members < WEIR_NONE && bodies < WEIR_NONE && cast->devices &&
-           cast->class_of_device && cast->meetings && cast->members && cast->rounds && cast->bodies;
+    bool ok = cast->devices && cast->class_of_device && cast->meetings && cast->members &&
+              cast->rounds && cast->bodies;
+    return ok ? WEIR_OK : SIM_NO_MEMORY(err);
 }
 
 static void add_devices(sim_cast *cast)
@@ -161,12 +192,37 @@ static weir_code cast_all(const weir_spmd *spmd, sim_cast *cast, weir_err *err)
 {
     *cast = (sim_cast){.spmd = spmd, .net = spmd->net, .links = weir_net_count(spmd->net)};
     cast->arena = weir_arena_new();
-    bool ok = cast->arena && make_room(cast);
-    if (ok) {
+    weir_code code = cast->arena ? make_room(cast, err) : SIM_NO_MEMORY(err);
+    if (code == WEIR_OK) {
         add_devices(cast);
-        ok = add_meetings(cast) && add_changes(cast);
+        code = add_meetings(cast) && add_changes(cast) ? WEIR_OK : SIM_NO_MEMORY(err);
     }
-    return ok ? sim_cast_index(cast, err) : SIM_NO_MEMORY(err);
+    return code == WEIR_OK ? sim_cast_index(cast, err) : code;
+}
+
+/* What folding takes for a while: bodies, their longer paths, links, colours (cast_fold.c, fold.c).
+ */
+static uint64_t fold_bytes(const sim_cast *all)
+{
+    uint64_t steps = 0, bodies = (uint64_t)all->body_count + all->meeting_count;
+    uint64_t links = (uint64_t)all->links + all->device_count + all->meeting_count;
+    for (uint32_t b = 0; b < all->body_count; b++) {
+        steps += all->bodies[b].path.count + (uint64_t)1;
+    }
+    return steps * (sizeof(weir_link_id) + sizeof(double)) + all->member_count * sizeof(uint32_t) +
+           bodies * (sizeof(weir_body) + 64) + links * 128;
+}
+
+static weir_code fold_all(sim_cast *all, sim_cast *folded, weir_err *err)
+{
+    uint64_t bytes = fold_bytes(all);
+    weir_code code = take(all, bytes, err);
+    if (code == WEIR_OK) {
+        code = sim_cast_fold(all, folded, err);
+        weir_budget_give(all->spmd->budget, bytes);
+        all->taken -= bytes;
+    }
+    return code;
 }
 
 weir_code sim_cast_build(const weir_spmd *spmd, sim_cast *cast, weir_err *err)
@@ -174,7 +230,7 @@ weir_code sim_cast_build(const weir_spmd *spmd, sim_cast *cast, weir_err *err)
     sim_cast all = {0}, folded = {0};
     weir_code code = cast_all(spmd, &all, err);
     if (code == WEIR_OK && !spmd->unfolded && !(spmd->jitter > 0)) {
-        code = sim_cast_fold(&all, &folded, err);
+        code = fold_all(&all, &folded, err);
     }
     if (code != WEIR_OK) {
         sim_cast_clear(&all);

@@ -46,6 +46,7 @@ typedef struct {
     uint32_t *link_multiplicity;  /* by link of net; NULL: 1 */
     weir_link_change *changes;    /* on net */
     uint32_t change_count, links; /* links: those of net that stand for some of spmd->net */
+    uint64_t taken;               /* from spmd->budget */
     weir_arena *arena;
 } sim_cast;
 
@@ -58,6 +59,9 @@ void sim_cast_clear(sim_cast *cast); /* a zeroed one is fine */
 weir_code sim_cast_fold(const sim_cast *all, sim_cast *folded, weir_err *err);
 /* Fills meeting_of from meetings and members. */
 weir_code sim_cast_index(sim_cast *cast, weir_err *err);
+
+/* WEIR_ERR_LIMIT, in words, where the budget does not have so much left. */
+weir_code sim_budget_take(weir_budget *budget, uint64_t bytes, weir_err *err);
 
 #define SIM_NO_MEMORY(err) weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the simulation")
 

@@ -23,13 +23,9 @@ void sim_engine_clear(sim_engine *engine)
 
 static weir_code take(sim_engine *engine, uint64_t bytes, weir_err *err)
 {
-    if (!weir_budget_take(engine->budget, bytes)) {
-        return weir_err_set(err, WEIR_ERR_LIMIT,
-                            "the simulation needs more memory than --max-memory allows (%llu MiB)",
-                            (unsigned long long)(weir_budget_max(engine->budget) >> 20));
-    }
-    engine->taken += bytes;
-    return WEIR_OK;
+    weir_code code = sim_budget_take(engine->budget, bytes, err);
+    engine->taken += code == WEIR_OK ? bytes : 0;
+    return code;
 }
 
 static const sim_script *script_of(const sim_engine *engine, uint32_t device)

@@ -512,6 +512,7 @@ static void memory_is_bounded_by_the_budget(void **state)
     weir_budget_free(f.spmd.budget);
     f.spmd.budget = weir_budget_new(100000000);
     spmd_play(&f);
+    assert_true(weir_budget_peak(f.spmd.budget) > 4000 * 40);
     assert_int_equal(f.run.end_ns, 4000000);
     weir_spmd_run_clear(&f.run);
     weir_budget_free(f.spmd.budget);

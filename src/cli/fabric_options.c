@@ -66,7 +66,7 @@ static const cli_option FABRIC_OPTIONS[] = {
      "waits, load of links",
      NULL},
     {OPT_SERIES, "--series", "LIST", SERIES_CHOICES,
-     "with --json: the load of links over time, the segments of the critical path, or both",
+     "with --json: the load of links over time, what each device does moment by moment, or both",
      "--series links,timeline"},
     {OPT_FAIL_IF, "--fail-if", "CONDITION", NULL,
      "end with 1 where a wait or a cause of the recommended candidate holds more (>, >=) or less "

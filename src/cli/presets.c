@@ -120,7 +120,7 @@ static weir_code refuse_id(const presets_table *table, const char *id, weir_err 
     const char *near = NULL;
     for (uint32_t i = 0; i < table->count && !near; i++)
         near = nearest_name(id, &table->rows[i].id, 1);
-    for (uint32_t i = 0; i < table->count && !near; i++)
+    for (uint32_t i = 0; *id && i < table->count && !near; i++)
         if (strstr(table->rows[i].id, id))
             near = table->rows[i].id;
     if (near)

@@ -193,7 +193,8 @@ weir_code weir_result_json(weir_text *out, const weir_result *result, weir_err *
         json_fabric(w, result->fabric);
     }
     json_questions(w, result);
-    if (result->kernel_count > 0 || (result->fabric != NULL && result->with_links)) {
+    bool links = result->fabric != NULL && result->with_links;
+    if (result->kernel_count > 0 || links || result->timeline != NULL) {
         json_series(w, result);
     }
     weir_json_close(w);

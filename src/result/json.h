@@ -7,6 +7,9 @@
 #include "base/text.h"
 #include "result/result.h"
 
+/* Spans that series.timeline has; who asks for it notes where there are more. */
+enum { WEIR_JSON_TIMELINE_MOST = 200000 };
+
 /* Appends one JSON document and a newline. */
 weir_code weir_result_json(weir_text *out, const weir_result *result, weir_err *err);
 

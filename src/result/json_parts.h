@@ -29,6 +29,9 @@ void json_fabric(weir_json_writer *w, const weir_fabric_result *fabric);
 void json_questions(weir_json_writer *w, const weir_result *result);
 void json_links(weir_json_writer *w, const weir_fabric_result *fabric);
 
+/* json_timeline.c: "timeline" */
+void json_timeline(weir_json_writer *w, const weir_result *result);
+
 /* "key": value */
 void json_put_int(weir_json_writer *w, const char *key, int64_t value);
 void json_put_text(weir_json_writer *w, const char *key, const char *text); /* NULL -> null */

@@ -167,6 +167,9 @@ void json_series(weir_json_writer *w, const weir_result *result)
         }
         weir_json_close(w);
     }
+    if (result->timeline != NULL && result->lines != NULL) {
+        json_timeline(w, result);
+    }
     if (result->fabric != NULL && result->with_links) {
         json_links(w, result->fabric);
     }

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "result/fabric_result.h"
+#include "result/lines.h"
 #include "timeline/waits.h"
 #include "weir/timeline.h"
 
@@ -235,7 +236,10 @@ typedef struct {
     weir_fabric_mix *mix;        /* --mix; NULL: none */
     weir_nccl_run_row *compared; /* --compare */
     uint32_t compared_count;
-    bool with_links;  /* series.links is asked for */
+    bool with_links; /* series.links is asked for */
+    /* series.timeline is asked for: what the devices did, moment by moment. Borrowed; NULL: not */
+    const weir_timeline *timeline;
+    const weir_lines *lines;
     weir_diags diags; /* what was dropped or repaired */
     const char **notes;
     uint32_t note_count, note_capacity;

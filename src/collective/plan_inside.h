@@ -66,6 +66,8 @@ weir_tier plan_link_tier(planner *p, weir_link_id link);
 /* Whether the network's efficiency holds there: also on PCIe to a NIC. */
 bool plan_link_is_network(planner *p, weir_link_id link);
 
+/* The route between two devices as it is loaded; good until the next call. */
+weir_code plan_find(planner *p, const uint32_t pair[2], weir_route *route);
 /* The bytes of a connection, on all links of its route. From a device to itself: nothing. */
 weir_code plan_load(planner *p, plan_draft *draft, const uint32_t pair[2], double bytes);
 /* The same; where nothing joins the two directly, over the network to the device of the receiver's
@@ -73,6 +75,9 @@ weir_code plan_load(planner *p, plan_draft *draft, const uint32_t pair[2], doubl
 weir_code plan_load_rail(planner *p, plan_draft *draft, const uint32_t pair[2], double bytes);
 /* The same as plan_load, into the draft of the tiers that the route crosses. */
 weir_code plan_load_class(planner *p, const uint32_t pair[2], double bytes);
+/* A message between each two members, each into the draft of its tiers (plan_sites.c); false: not
+ * done, routes are not made of parts. */
+weir_code plan_load_sites(planner *p, double bytes, bool *is_done);
 weir_code plan_load_link(planner *p, plan_draft *draft, weir_link_id link, double bytes);
 /* Each member sends so many bytes to the others of its node, as evenly as the wiring wants it. */
 weir_code plan_load_nodes(planner *p, plan_draft *draft, double bytes);

@@ -5,9 +5,16 @@
  * along the rail; messages inside the node go beside the second step. */
 #include "collective/plan_inside.h"
 
+/* Few pairs are loaded faster than they are found to be regular. */
+enum { SITES_FROM = 128 };
+
 static weir_code load_all_pairs(planner *p, double bytes)
 {
-    weir_code code = WEIR_OK;
+    bool is_done = false;
+    weir_code code = p->count < SITES_FROM ? WEIR_OK : plan_load_sites(p, bytes, &is_done);
+    if (code != WEIR_OK || is_done) {
+        return code;
+    }
     for (uint32_t i = 0; i < p->count; i++) {
         for (uint32_t j = 0; j < p->count && code == WEIR_OK; j++) {
             const uint32_t pair[2] = {p->order[i], p->order[j]};

@@ -1,5 +1,6 @@
 /* Plans: what they load, that bodies are what single connections would be, what is refused. */
 #include "collective/library.h"
+#include "fabric/ecmp.h"
 
 #include "plan_fixture.h"
 
@@ -276,6 +277,71 @@ static weir_fabric rails(uint32_t nodes, uint32_t devices, weir_clos_wiring wiri
     f.nodes.wiring = WEIR_NODE_SWITCHED;
     f.nodes.cable.bytes_per_s = 450e9;
     return f;
+}
+
+/* The loads of all messages, one route after the other, against those of the plan. */
+static void expect_all_pairs(weir_layout *layout, const char *what)
+{
+    uint32_t links = weir_net_count(weir_layout_net(layout)), n = weir_layout_devices(layout);
+    double *due = calloc(links, sizeof *due), *found = calloc(links, sizeof *found);
+    weir_err err = {0};
+    weir_route route;
+    assert_true(due && found);
+    for (uint32_t i = 0; i < n * n; i++) {
+        expect_ok(weir_layout_find(layout, 0, i / n, i % n,
+                                   ecmp_mix(0) ^ ((uint64_t)(i / n) << 32 | i % n), &route, &err),
+                  &err);
+        for (uint32_t k = 0; k < route.path.count; k++) {
+            due[route.path.links[k]] += route.path.bytes_per_unit[k];
+        }
+    }
+    weir_plan plan =
+        plan_of(layout, job_of(WEIR_COLLECTIVE_ALL_TO_ALL, n), choice_of(WEIR_ALGORITHM_DIRECT, 0));
+    for (uint32_t b = 0; b < plan.body_count; b++) {
+        const weir_body *body = &plan.bodies[b];
+        for (uint32_t i = 0; i < body->path.count; i++) {
+            found[body->path.links[i]] += body->size * body->path.bytes_per_unit[i];
+        }
+    }
+    for (uint32_t i = 0; i < links; i++) {
+        if (fabs(found[i] - due[i]) > 1e-9 * (1 + due[i])) {
+            fail_msg("%s: link %u is loaded by %.17g, not %.17g", what, i, found[i], due[i]);
+        }
+    }
+    weir_plan_clear(&plan);
+    free(due);
+    free(found);
+}
+
+static void all_pairs_load_what_their_routes_do_one_by_one(void **state)
+{
+    static const weir_clos_wiring wirings[] = {WEIR_CLOS_PLAIN, WEIR_CLOS_RAILS};
+    for (uint32_t i = 0; i < 48; i++) {
+        weir_clos clos = {.tiers = 2 + i / 24,
+                          .planes = 1 + i % 2,
+                          .radix = {16, 128, 128},
+                          .oversubscription = {3, 1},
+                          .wiring = wirings[i / 2 % 2]};
+        weir_fabric f = clos_fabric(40, 4, clos);
+        f.nodes.wiring = WEIR_NODE_SWITCHED;
+        f.nodes.cable.bytes_per_s = 450e9;
+        f.nodes.nics = i % 3 == 0 ? 2 : i % 3 == 1 ? 4 : 8;
+        weir_routing routing = {.choice = (weir_route_choice)(i / 4 % 3), .seed = i};
+        routing.has_pxn = i % 5 == 4;
+        weir_layout *layout = layout_of(f, routing);
+        char what[40];
+        snprintf(what, sizeof what, "case %u", i);
+        expect_all_pairs(layout, what);
+        for (weir_link_id link = 0; link < weir_net_count(weir_layout_net(layout)); link++) {
+            if (weir_layout_tier(layout, link) == WEIR_TIER_BETWEEN_RACKS) {
+                weir_layout_set_dead(layout, link, true);
+                break;
+            }
+        }
+        snprintf(what, sizeof what, "case %u, a dead link", i);
+        expect_all_pairs(layout, what);
+        weir_layout_free(layout);
+    }
 }
 
 static void rings_stay_on_their_rails_and_use_all_of_them(void **state)
@@ -577,6 +643,7 @@ int main(void)
         cmocka_unit_test(plans_load_what_the_table_of_wire_factors_says),
         cmocka_unit_test(measures_what_the_members_look_like),
         cmocka_unit_test(bodies_end_when_their_connections_would),
+        cmocka_unit_test(all_pairs_load_what_their_routes_do_one_by_one),
         cmocka_unit_test(rings_stay_on_their_rails_and_use_all_of_them),
         cmocka_unit_test(an_odd_ring_of_rails_changes_rails_inside_the_node),
         cmocka_unit_test(rings_of_a_mesh_use_different_cables),

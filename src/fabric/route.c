@@ -210,8 +210,10 @@ static weir_code network_leg(weir_router *r, uint32_t from, uint32_t to, uint64_
         return route_graph(r, pair, flow, false, err); /* whatever is left */
     }
     case WEIR_FABRIC_TORUS:
-        if (r->routing.choice == WEIR_ROUTE_FIXED) {
-            weir_code code = route_torus(r, from, to, err);
+        if (r->routing.choice != WEIR_ROUTE_ECMP) {
+            weir_code code = r->routing.choice == WEIR_ROUTE_FIXED
+                                 ? route_torus(r, from, to, err)
+                                 : route_torus_all(r, from, to, err);
             if (code != WEIR_OK || r->leg_weight > 0) {
                 return code;
             }
@@ -365,6 +367,7 @@ void weir_router_free(weir_router *router)
         free(router->dead);
         route_fields_free(router->fields);
         route_blocks_free(router->blocks);
+        free(router->box);
         free(router);
     }
 }

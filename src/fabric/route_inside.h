@@ -28,6 +28,8 @@ struct weir_router {
     uint32_t dead_count;
     route_fields *fields; /* NULL until needed */
     route_blocks *blocks; /* NULL until needed */
+    double *box;          /* ways between two places of a torus, see route_torus.c */
+    size_t box_room;
 };
 
 weir_code route_add(weir_router *r, weir_link_id link, double weight, weir_err *err);
@@ -70,6 +72,8 @@ weir_code route_clos(weir_router *r, uint32_t from, uint32_t to, uint64_t flow, 
 weir_code route_dragonfly(weir_router *r, uint32_t from, uint32_t to, uint64_t flow, weir_err *err);
 /* Dimension by dimension; finds nothing where that way is dead or the torus is twisted. */
 weir_code route_torus(weir_router *r, uint32_t from, uint32_t to, weir_err *err);
+/* All shortest ways, from their numbers in closed form; finds nothing where that fails as above. */
+weir_code route_torus_all(weir_router *r, uint32_t from, uint32_t to, weir_err *err);
 /* Over circuits between blocks, the fewest of them; inside a block as in a Clos. */
 weir_code route_light(weir_router *r, uint32_t from, uint32_t to, uint64_t flow, weir_err *err);
 void route_blocks_forget(route_blocks *blocks); /* links died or came back; NULL is fine */

@@ -423,6 +423,57 @@ static void a_route_is_the_same_to_the_bit_whenever_it_is_asked_for(void **state
     }
 }
 
+/* The same cables as a list: its router searches. */
+static network as_list(network n, weir_listed_cable *cables)
+{
+    weir_fabric f = {.kind = WEIR_FABRIC_LIST};
+    uint32_t links = weir_net_count(weir_topology_net(n.t));
+    for (uint32_t i = 0; i < links; i += 2) {
+        weir_link l = weir_topology_link(n.t, i);
+        cables[i / 2] = (weir_listed_cable){.from = l.from, .to = l.to, .cable = cable};
+        cables[i / 2].cable.latency_s = weir_net_latency_s(weir_topology_net(n.t), i);
+    }
+    f.list = (weir_cable_list){.devices = weir_topology_devices(n.t),
+                               .devices_forward = true,
+                               .cables = cables,
+                               .count = links / 2};
+    return network_new(f, (weir_routing){0});
+}
+
+static void sprayed_ways_of_a_torus_are_those_of_a_search(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[][3] = {{4, 3, 6}, {2, 4, 1}, {5, 5, 2}, {8, 1, 1}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        weir_fabric fabric = torus_fabric(sizes[k][0], sizes[k][1], sizes[k][2]);
+        fabric.torus.cable[0].latency_s = 3e-6;
+        fabric.torus.cable[1].latency_s = 1e-6;
+        weir_listed_cable cables[256];
+        network n = network_new(fabric, (weir_routing){0}), list = as_list(n, cables);
+        uint32_t links = weir_net_count(weir_topology_net(n.t));
+        for (uint32_t to = 1; to < weir_topology_devices(n.t); to++) {
+            double *loads = loads_new(n), *expected = loads_new(n);
+            for (uint32_t dead = 0; dead < 2; dead++) { /* healthy, then link 0 is dead */
+                weir_router_set_dead(n.r, 0, dead);
+                weir_router_set_dead(list.r, 0, dead);
+                load(n, loads, 0, to, 0);
+                load(list, expected, 0, to, 0);
+                expect_near("latency", find(n, 0, to, 0).latency_s, find(list, 0, to, 0).latency_s,
+                            1e-12);
+            }
+            for (uint32_t i = 0; i < links; i++) {
+                expect_near("share", loads[i], expected[i], 1e-14);
+            }
+            weir_router_set_dead(n.r, 0, false);
+            weir_router_set_dead(list.r, 0, false);
+            free(loads);
+            free(expected);
+        }
+        network_free(list);
+        network_free(n);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +488,7 @@ int main(void)
         cmocka_unit_test(valiant_doubles_the_global_load_of_uniform_traffic),
         cmocka_unit_test(a_route_is_the_same_to_the_bit_whenever_it_is_asked_for),
         cmocka_unit_test(what_a_topology_does_not_have_is_refused),
+        cmocka_unit_test(sprayed_ways_of_a_torus_are_those_of_a_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

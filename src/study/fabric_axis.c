@@ -318,6 +318,7 @@ weir_code weir_fabric_axis_measure(const weir_judge_input *input, const char *ax
     double persistence = 1;
     if (code == WEIR_OK) {
         code = measure_persistence(&by_block, true, &persistence, err);
+        persistence = persistence > 1 - 1e-9 ? 1 : persistence; /* shares are rounded */
     }
     if (code == WEIR_OK) {
         code = block_flow(&by_block, persistence, flow, err);

@@ -18,7 +18,8 @@ static void add_price(price_sum *sum, const weir_price *price)
     sum->count++;
     sum->secondary += price->confidence && strcmp(price->confidence, "secondary") == 0;
     sum->memory += price->confidence && strcmp(price->confidence, "memory") == 0;
-    if (price->date && price->date[0]) {
+    bool is_dated = price->date && price->date[0] >= '0' && price->date[0] <= '9';
+    if (is_dated) {
         if (!sum->earliest || strcmp(price->date, sum->earliest) < 0) {
             sum->earliest = price->date;
         }
@@ -128,9 +129,20 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
                              evaluations[i].notes[k]);
         }
     }
+    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
+        const weir_bill *bill = &evaluations[i].account.bill;
+        if (bill->unpriced) {
+            weir_result_note(result, "%s: no price of %s", scenario->candidates[i].name,
+                             bill->unpriced);
+        }
+        if (bill->unpowered) {
+            weir_result_note(result, "%s: no watts of %s", scenario->candidates[i].name,
+                             bill->unpowered);
+        }
+    }
     if (!weir_fabric_has_prices(result->fabric)) {
-        weir_result_note(result, "Not every part has a price: candidates are compared by the time "
-                                 "of a step.");
+        weir_result_note(result, "candidates are compared by the time of a step: not all of them "
+                                 "have a cost of a year");
     }
     weir_code code = write_price_note(scenario, evaluations, result, err);
     return code == WEIR_OK ? write_assumptions(scenario, evaluations, result, err) : code;

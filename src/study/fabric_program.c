@@ -177,6 +177,7 @@ typedef struct {
     uint32_t count;
     uint32_t joined; /* lane 1's last operation of the step before; WEIR_NONE: nothing to join */
     uint32_t beside; /* lane 1's last operation so far */
+    uint32_t before; /* lane 0's last operation so far: what overlaps begins when it has ended */
     uint32_t step;
 } writer;
 
@@ -201,7 +202,7 @@ static weir_code depend(writer *w, weir_program_op *op, uint32_t on, weir_err *e
 static weir_code write_repetition(writer *w, uint32_t number, bool anew, weir_err *err)
 {
     const weir_phase *phase = &w->b->network->scenario->phases[number];
-    uint32_t exchange = w->b->exchange_of_phase[number], computed = WEIR_NONE;
+    uint32_t exchange = w->b->exchange_of_phase[number];
     weir_code code = WEIR_OK;
     int64_t duration_ns = weir_ns_from_s(phase->compute_s);
     if (duration_ns > 0) {
@@ -213,7 +214,7 @@ static weir_code write_repetition(writer *w, uint32_t number, bool anew, weir_er
                                 .step = w->step};
         code = depend(w, op, w->joined, err);
         w->joined = WEIR_NONE;
-        computed = w->count++;
+        w->before = w->count++;
     }
     if (code != WEIR_OK || exchange == WEIR_NONE) {
         return code;
@@ -225,11 +226,12 @@ static weir_code write_repetition(writer *w, uint32_t number, bool anew, weir_er
                             .exchange = exchange + (anew ? 1 : 0),
                             .step = w->step};
     if (phase->overlap) {
-        code = depend(w, op, computed, err);
+        code = depend(w, op, w->before, err);
         w->beside = w->count;
     } else {
         code = depend(w, op, w->joined, err);
         w->joined = WEIR_NONE;
+        w->before = w->count;
     }
     w->count++;
     return code;
@@ -250,7 +252,7 @@ static weir_code write_program(builder *b, weir_err *err)
         return weir_err_set(err, WEIR_ERR_LIMIT, "%s: more than 4e9 operations of a device",
                             scenario->file);
     }
-    writer w = {.b = b, .joined = WEIR_NONE, .beside = WEIR_NONE};
+    writer w = {.b = b, .joined = WEIR_NONE, .beside = WEIR_NONE, .before = WEIR_NONE};
     w.ops = weir_arena_alloc(b->made->arena, count ? (size_t)count : 1, sizeof *w.ops);
     if (!w.ops) {
         return no_memory(err);

@@ -151,6 +151,27 @@ static void traffic_that_overlaps_hides_under_the_next_computing(void **state)
     clear(&s);
 }
 
+/* 20 ms of computing, then 30 ms of traffic beside 10 ms of computing: 10 ms hide, not 30. */
+static void traffic_that_overlaps_begins_where_it_stands(void **state)
+{
+    (void)state;
+    static const char overlapped[] =
+        "traffic:\n"
+        "  phases:\n"
+        "    - {name: first, compute: 20 ms, collective: all_reduce, algorithm: ring,\n"
+        "       bytes: 100 MB, axis: data}\n"
+        "    - {name: late, collective: all_reduce, algorithm: ring, bytes: 1 GB, overlap: true,\n"
+        "       axis: data}\n"
+        "    - {name: last, compute: 10 ms, collective: all_reduce, algorithm: ring,\n"
+        "       bytes: 1 kB, axis: data}\n";
+    const char *texts[] = {two_by_two, overlapped, "candidates:\n", one_switch, NULL};
+    weir_fabric_options options = {.threads = 1};
+    studied s;
+    assert_int_equal(study(&s, texts, NULL, &options), WEIR_OK);
+    assert_near(row(&s, 0)->step_s, 0.020 + 0.003 + 0.030, 20e-6);
+    clear(&s);
+}
+
 static void a_slow_device_is_waited_for(void **state)
 {
     (void)state;
@@ -259,6 +280,7 @@ int main(void)
         cmocka_unit_test(a_ring_takes_its_closed_form),
         cmocka_unit_test(a_year_costs_purchase_power_and_waiting),
         cmocka_unit_test(traffic_that_overlaps_hides_under_the_next_computing),
+        cmocka_unit_test(traffic_that_overlaps_begins_where_it_stands),
         cmocka_unit_test(a_slow_device_is_waited_for),
         cmocka_unit_test(more_bandwidth_never_takes_longer),
         cmocka_unit_test(what_cannot_be_built_is_refused_and_the_others_are_played),

@@ -15,14 +15,11 @@ static weir_code no_memory(planner *p)
 static uint8_t link_traits(planner *p, weir_link_id link)
 {
     if (!p->known[link]) {
-        const weir_topology *t = weir_layout_topology(p->layout, p->job->road);
-        weir_link ends =
-            weir_topology_link(t, link - weir_layout_first_link(p->layout, p->job->road));
-        uint32_t number;
-        bool is_network = ends.tier != WEIR_TIER_IN_NODE ||
-                          weir_topology_vertex(t, ends.from, &number) == WEIR_VERTEX_NIC ||
-                          weir_topology_vertex(t, ends.to, &number) == WEIR_VERTEX_NIC;
-        p->known[link] = (uint8_t)(1 + 2 * ends.tier + is_network);
+        weir_tier tier = weir_layout_tier(p->layout, link);
+        weir_link_ends ends = weir_layout_ends(p->layout, link);
+        bool is_network =
+            tier != WEIR_TIER_IN_NODE || ends.from == WEIR_VERTEX_NIC || ends.to == WEIR_VERTEX_NIC;
+        p->known[link] = (uint8_t)(1 + 2 * tier + is_network);
     }
     return p->known[link];
 }

@@ -27,15 +27,13 @@ typedef struct {
 
 static int part_of(const planner *p, weir_link_id link)
 {
-    const weir_topology *t = weir_layout_topology(p->layout, p->job->road);
-    weir_link ends = weir_topology_link(t, link - weir_layout_first_link(p->layout, p->job->road));
-    uint32_t number;
-    weir_vertex_kind from = weir_topology_vertex(t, ends.from, &number);
-    weir_vertex_kind to = weir_topology_vertex(t, ends.to, &number);
-    if (from == WEIR_VERTEX_DEVICE || (from == WEIR_VERTEX_NIC && to != WEIR_VERTEX_DEVICE)) {
+    weir_link_ends ends = weir_layout_ends(p->layout, link);
+    if (ends.from == WEIR_VERTEX_DEVICE ||
+        (ends.from == WEIR_VERTEX_NIC && ends.to != WEIR_VERTEX_DEVICE)) {
         return PART_UP;
     }
-    return to == WEIR_VERTEX_DEVICE || to == WEIR_VERTEX_NIC ? PART_DOWN : PART_MIDDLE;
+    bool is_down = ends.to == WEIR_VERTEX_DEVICE || ends.to == WEIR_VERTEX_NIC;
+    return is_down ? PART_DOWN : PART_MIDDLE;
 }
 
 /* Adds those parts of the route between two members, `times` the share of each link. */
@@ -65,7 +63,6 @@ static uint32_t partner(const planner *p, const site_map *s, uint32_t place)
 /* The switch that a member's first link between nodes ends at; WEIR_NONE: there is none. */
 static weir_code find_switch(planner *p, const site_map *s, uint32_t place, uint32_t *vertex)
 {
-    const weir_topology *t = weir_layout_topology(p->layout, p->job->road);
     const uint32_t pair[2] = {p->order[place], p->order[partner(p, s, place)]};
     weir_route route;
     weir_code code = plan_find(p, pair, &route);
@@ -73,8 +70,7 @@ static weir_code find_switch(planner *p, const site_map *s, uint32_t place, uint
     for (uint32_t i = 0; code == WEIR_OK && i < route.path.count && *vertex == WEIR_NONE; i++) {
         weir_link_id link = route.path.links[i];
         if (plan_link_tier(p, link) != WEIR_TIER_IN_NODE) {
-            link -= weir_layout_first_link(p->layout, p->job->road);
-            *vertex = weir_topology_link(t, link).to;
+            *vertex = weir_layout_link(p->layout, link).to;
         }
     }
     return code;
@@ -147,7 +143,7 @@ static void find_pair(const site_map *s, uint32_t from, uint32_t to, uint32_t pl
 
 static weir_code find_tiers(planner *p, site_map *s, uint32_t from, uint32_t to)
 {
-    uint32_t places[2], tiers = 0;
+    uint32_t places[2] = {0}, tiers = 0;
     find_pair(s, from, to, places);
     const uint32_t pair[2] = {p->order[places[0]], p->order[places[1]]};
     weir_route route;
@@ -164,7 +160,7 @@ static weir_code load_middles(planner *p, site_map *s, double bytes)
     weir_code code = WEIR_OK;
     for (uint32_t i = 0; i < s->count * s->count && code == WEIR_OK; i++) {
         if (s->outside[i] > 0) {
-            uint32_t places[2];
+            uint32_t places[2] = {0};
             find_pair(s, i / s->count, i % s->count, places);
             code = find_tiers(p, s, i / s->count, i % s->count);
             code = code == WEIR_OK ? load_parts(p, &p->drafts[s->tiers[i]], places, PART_MIDDLE,
@@ -222,7 +218,7 @@ static weir_code check_member(planner *p, const site_map *s, uint32_t place, boo
     if (s->node[place] == s->node[other]) {
         other = partner(p, s, place);
     }
-    uint32_t middle[2];
+    uint32_t middle[2] = {place, other};
     find_pair(s, s->of[place], s->of[other], middle);
     const uint32_t up[2] = {place, partner(p, s, place)}, down[2] = {partner(p, s, other), other};
     const uint32_t pair[2] = {p->order[place], p->order[other]};

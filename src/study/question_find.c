@@ -319,12 +319,3 @@ weir_code weir_find_search(const weir_find_question *question, const weir_player
     }
     return code;
 }
-
-/* NOLINTNEXTLINE(readability-function-size) */
-weir_code weir_find_run(weir_find_what what, double lose_share, const weir_candidate *candidate,
-                        uint32_t candidate_index, const weir_player *player, weir_arena *arena,
-                        weir_find_answer *answer, weir_err *err)
-{
-    weir_find_question question = {what, lose_share, candidate, candidate_index};
-    return weir_find_search(&question, player, arena, answer, err);
-}

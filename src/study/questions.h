@@ -121,10 +121,6 @@ typedef struct {
  * what is answered was played, and so was the next value. */
 weir_code weir_find_search(const weir_find_question *question, const weir_player *player,
                            weir_arena *arena, weir_find_answer *answer, weir_err *err);
-/* The same with the question's members one by one. */
-weir_code weir_find_run(weir_find_what what, double lose_share, const weir_candidate *candidate,
-                        uint32_t candidate_index, const weir_player *player, weir_arena *arena,
-                        weir_find_answer *answer, weir_err *err);
 
 /* --- --mix a.yaml:0.6,b.yaml:0.4 ---------------------------------------------------------- */
 

@@ -297,9 +297,8 @@ static void asks_only_what_has_a_meaning(void **state)
     weir_player player = {NULL, play_flat};
     weir_find_answer answer = {0};
     weir_err err = {0};
-    assert_int_equal(
-        weir_find_run(WEIR_FIND_SWITCHING, 0.1, &candidate, 0, &player, NULL, &answer, &err),
-        WEIR_ERR_USAGE);
+    weir_find_question question = {WEIR_FIND_SWITCHING, 0.1, &candidate, 0};
+    assert_int_equal(weir_find_search(&question, &player, NULL, &answer, &err), WEIR_ERR_USAGE);
     assert_string_equal(err.text,
                         "--find switching has no meaning for candidate 'net' of kind torus");
 }

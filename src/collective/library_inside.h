@@ -29,6 +29,7 @@ typedef struct {
 
 typedef struct {
     double hop_s;
+    double message_s;  /* of each message beyond that, where one device sends to many */
     double efficiency; /* rings, messages, whatever has no own figure */
     double tree;       /* trees between nodes; 0: efficiency */
     double reduction;  /* reduced in the switches of the network; 0: efficiency */

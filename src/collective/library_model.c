@@ -1,6 +1,7 @@
 /* The closed form of one algorithm and protocol.
  *
- *   t = base + steps x hop + T + 2 sqrt(step min(T, fill)),   T = bytes x factor / (rate x share)
+ *   t = base + steps x hop + messages x message + T + 2 sqrt(step min(T, fill)),   T = bytes x
+ * factor / (rate x share)
  *
  * The first two terms are NCCL's (src/graph/tuning.cc). The last one is the pipeline: k pieces cost
  * k x step for handling them and T / k until the first is through, least where k = sqrt(T / step);
@@ -50,6 +51,18 @@ static step_counts count_steps(const weir_collective_shape *shape,
     default:
         return (step_counts){0, 0};
     }
+}
+
+/* Messages that a device sends to other nodes at once. */
+static double count_messages(const weir_collective_shape *shape,
+                             weir_collective_algorithm algorithm)
+{
+    double n = shape->ranks, m = shape->nodes;
+    if (shape->kind != WEIR_COLLECTIVE_ALL_TO_ALL) {
+        return 0;
+    }
+    return algorithm == WEIR_ALGORITHM_DIRECT ? n - n / m
+                                              : (algorithm == WEIR_ALGORITHM_RAILS ? m - 1 : 0);
 }
 
 static bool is_exchange(const weir_collective_shape *shape)
@@ -167,7 +180,8 @@ bool library_model_choice(const weir_collective_shape *shape, const library_tran
             return false;
         }
         made.network_transport = transports->network->id;
-        made.latency_s += (inside ? 0 : transports->network->base_s) + steps.between * road->hop_s;
+        made.latency_s += (inside ? 0 : transports->network->base_s) + steps.between * road->hop_s +
+                          count_messages(shape, algorithm) * road->message_s;
         made.network_efficiency = network_share(road, algorithm);
         step_s = road->step_s;
         fill_s = road->fill_s;

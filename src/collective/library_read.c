@@ -31,6 +31,7 @@ static const figure node_road_figures[] = {
 
 static const figure network_road_figures[] = {
     {"hop", AS_SECONDS, true, offsetof(library_network_road, hop_s)},
+    {"message", AS_SECONDS, false, offsetof(library_network_road, message_s)},
     {"efficiency", AS_SHARE, true, offsetof(library_network_road, efficiency)},
     {"tree", AS_SHARE, false, offsetof(library_network_road, tree)},
     {"reduction", AS_SHARE, false, offsetof(library_network_road, reduction)},

@@ -84,6 +84,8 @@ def seconds_of(shape, node, network, algorithm, way):
         if road is None:
             return math.inf
         latency += hops_between * road["hop"]
+        if shape["kind"] == "all_to_all":
+            latency += (n - n / m) * road.get("message", 0)
         share = road["efficiency"]
         if algorithm in ("tree", "nvls_tree"):
             share = road.get("tree", share)

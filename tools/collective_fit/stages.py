@@ -14,7 +14,7 @@ from .model import bus_factor, predict, straight_line
 US = 1e-6
 MIB = 1 << 20
 # below, above: what a figure may become
-BOUNDS = {"base": (2 * US, 60 * US), "hop": (0.1 * US, 600 * US), "efficiency": (5e-4, 1.0),
+BOUNDS = {"base": (2 * US, 60 * US), "hop": (0.1 * US, 600 * US), "message": (0.01 * US, 20 * US), "efficiency": (5e-4, 1.0),
           "between": (0.05, 1.0), "tree": (5e-4, 1.0), "step": (0.05 * US, 1000 * US),
           "fill": (5 * US, 4000 * US), "copy": (1e-13, 5e-12)}
 LL_MOST, LL128_MOST = 0.5, 120 / 128  # flags beside the data: 8 of 16 bytes, 8 of 128 (NCCL)
@@ -32,7 +32,7 @@ NETWORK_START = {
     "ll": {"hop": 6 * US, "efficiency": 0.1}, "ll128": {"hop": 10 * US, "efficiency": 0.4},
     "simple": {"hop": 20 * US, "efficiency": 0.92, "tree": 0.9, "reduction": 0.49,
                "step": 15 * US, "fill": 300 * US},
-    "exchange": {"hop": 20 * US, "efficiency": 0.9}}
+    "exchange": {"hop": 14 * US, "message": 2.5 * US, "efficiency": 0.9}}  # hop: NCCL tuning.cc
 LATENCIES = [("ll", "hop"), ("ll128", "hop"), ("simple", "hop")]
 PIPELINE = [("simple", "step"), ("simple", "fill")]
 NETWORK_KEYS = LATENCIES + PIPELINE + [("ll", "tree"), ("ll128", "tree"), ("simple", "tree")]
@@ -221,7 +221,8 @@ class Fit:
         made = self.nccl["networks"]
         ring = [("simple", "hop"), ("simple", "efficiency")] + PIPELINE
         tree = [("simple", "hop"), ("simple", "tree")] + PIPELINE
-        self.network("ib-ndr", NETWORK_KEYS + [("exchange", "hop")], NETWORK_START)
+        # no InfiniBand row shows a tree that the NICs limit: its share stays at the start
+        self.network("ib-ndr", LATENCIES + PIPELINE + [("exchange", "message")], NETWORK_START)
         self.network("ib-hdr", NETWORK_KEYS + [("simple", "efficiency")], made["ib-ndr"], None, 0.1)
         self.network("efa-v2", NETWORK_KEYS, NETWORK_START)
         self.network("roce", tree, made["ib-ndr"],
@@ -280,6 +281,12 @@ class Fit:
         nodes["nvlink2"] = copy.deepcopy(nodes["nvlink3"])
         nodes["pcie4"] = copy.deepcopy(PCIE4)
 
+    def messages(self):
+        """A message over EFA takes no less than a step of LL there."""
+        for name, network in self.nccl["networks"].items():
+            if name.startswith("efa"):
+                network["exchange"]["hop"] = max(network["exchange"]["hop"], network["ll"]["hop"])
+
     def run(self):
         self.rings("nvlink3", 0)
         self.rings("nvlink4", 5)
@@ -289,6 +296,7 @@ class Fit:
         self.racks()
         self.derived()
         self.networks()
+        self.messages()
         self.before()
         return self
 

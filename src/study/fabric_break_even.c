@@ -2,6 +2,7 @@
 #include "study/fabric_break_even.h"
 
 #include "base/thread.h"
+#include "result/quantity.h"
 #include "study/fabric_compare.h"
 
 #include <math.h>
@@ -135,6 +136,8 @@ typedef struct {
     int low_signs[QUESTIONS];
     weir_code codes[QUESTIONS];
     weir_err errs[QUESTIONS];
+    double message_bytes; /* of the axis, as it is */
+    bool is_set_once;     /* no candidate sets circuits within a step */
 } asking;
 
 static void ask(void *context, uint32_t number)
@@ -146,15 +149,16 @@ static void ask(void *context, uint32_t number)
     };
     asking *a = context;
     weir_fabric_difference function = {&a->searches[number], difference};
-    if (a->searches[number].asks == MESSAGE && !a->searches[number].axis) {
-        return; /* nothing goes between nodes */
+    if ((number == MESSAGE && !a->searches[number].axis) ||
+        (number == SWITCHING && a->is_set_once)) {
+        return; /* nothing goes between nodes; nothing switches */
     }
     a->codes[number] = weir_fabric_bisect(&function, &brackets[number], &a->roots[number],
                                           &a->low_signs[number], &a->errs[number]);
 }
 
-/* Candidates whose circuits are set within a step first: to the others switching is nothing. */
-static uint32_t light_that_switches(const weir_fabric_result *fabric, uint32_t best)
+/* The best candidate whose circuits are set within a step: to the others switching is nothing. */
+static uint32_t light_that_switches(const weir_fabric_result *fabric)
 {
     uint32_t found = WEIR_NONE;
     for (uint32_t i = 0; i < fabric->candidate_count; i++) {
@@ -167,7 +171,7 @@ static uint32_t light_that_switches(const weir_fabric_result *fabric, uint32_t b
             found = i;
         }
     }
-    return found == WEIR_NONE ? best : found;
+    return found;
 }
 
 static const weir_fabric_traffic_row *main_traffic(const weir_fabric_result *fabric)
@@ -182,10 +186,30 @@ static const weir_fabric_traffic_row *main_traffic(const weir_fabric_result *fab
     return most;
 }
 
-static void add_missing(weir_text *text, double root, int low_sign, const char *thing)
+/* The usual way round: light pays while switching is short, messages are large and traffic stays.
+ * Where it is not so, the figure is told in words only. */
+static bool is_usual(const asking *a, question asks)
 {
-    if (isnan(root)) {
-        weir_text_printf(text, " %s at any %s;", low_sign < 0 ? "pays" : "does not pay", thing);
+    return !isnan(a->roots[asks]) && a->low_signs[asks] == (asks == SWITCHING ? -1 : 1);
+}
+
+static void add_words(weir_text *text, const asking *a, question asks, double value,
+                      const char *thing)
+{
+    if (isnan(a->roots[asks])) {
+        weir_text_printf(text, " %s at any %s;", a->low_signs[asks] < 0 ? "pays" : "does not pay",
+                         thing);
+    } else if (!is_usual(a, asks)) {
+        weir_text_printf(text, " pays only %s a %s of ", a->low_signs[asks] < 0 ? "below" : "above",
+                         thing);
+        if (asks == SWITCHING) {
+            weir_quantity_seconds(text, value, 2);
+        } else if (asks == MESSAGE) {
+            weir_quantity_si(text, value, "B");
+        } else {
+            weir_quantity_fixed(text, value, 2);
+        }
+        weir_text_char(text, ';');
     }
 }
 
@@ -206,11 +230,16 @@ static weir_code say(weir_result *result, const asking *a, weir_err *err)
     weir_fabric_call(&text, &rows[best->packets]);
     weir_text_printf(&text, ", by %s;",
                      weir_fabric_has_prices(result->fabric) ? "cost a year" : "time of a step");
-    add_missing(&text, b->switching_time_s, a->low_signs[SWITCHING], "switching time");
-    if (a->searches[MESSAGE].axis) {
-        add_missing(&text, b->message_bytes, a->low_signs[MESSAGE], "message size");
+    if (a->is_set_once) {
+        weir_text_add(&text, WEIR_STR(" circuits are set once a job, so that switching does not "
+                                      "matter;"));
+    } else {
+        add_words(&text, a, SWITCHING, a->roots[SWITCHING], "switching time");
     }
-    add_missing(&text, b->persistence, a->low_signs[PERSISTENCE], "persistence");
+    if (a->searches[MESSAGE].axis) {
+        add_words(&text, a, MESSAGE, a->roots[MESSAGE] * a->message_bytes, "message");
+    }
+    add_words(&text, a, PERSISTENCE, a->roots[PERSISTENCE], "persistence");
     if (!text.failed && text.n) {
         text.p[text.n - 1] = '.';
     }
@@ -242,15 +271,19 @@ weir_code weir_fabric_find_break_even(const weir_fabric_scenario *scenario,
         a.searches[i] = s;
         a.searches[i].asks = (question)i;
     }
-    a.searches[SWITCHING].light = light_that_switches(fabric, s.light);
+    uint32_t switching = light_that_switches(fabric);
+    a.is_set_once = switching == WEIR_NONE;
+    a.searches[SWITCHING].light = a.is_set_once ? s.light : switching;
+    a.message_bytes = traffic ? traffic->message_bytes : NAN;
     weir_thread_for(QUESTIONS, threads, ask, &a);
     for (uint32_t i = 0; i < QUESTIONS; i++) {
         if (a.codes[i] != WEIR_OK) {
             return weir_err_set(err, a.codes[i], "%s", a.errs[i].text);
         }
     }
-    fabric->break_even.switching_time_s = a.roots[SWITCHING];
-    fabric->break_even.message_bytes = traffic ? a.roots[MESSAGE] * traffic->message_bytes : NAN;
-    fabric->break_even.persistence = a.roots[PERSISTENCE];
+    weir_fabric_break_even *b = &fabric->break_even;
+    b->switching_time_s = is_usual(&a, SWITCHING) ? a.roots[SWITCHING] : NAN;
+    b->message_bytes = is_usual(&a, MESSAGE) ? a.roots[MESSAGE] * a.message_bytes : NAN;
+    b->persistence = is_usual(&a, PERSISTENCE) ? a.roots[PERSISTENCE] : NAN;
     return say(result, &a, err);
 }

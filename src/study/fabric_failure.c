@@ -3,26 +3,43 @@
 
 #include <math.h>
 
-weir_code weir_fabric_failure(const weir_fabric_wish *wish, weir_fabric_play *play,
-                              weir_arena *arena, weir_fabric_candidate_row *row, weir_err *err)
+/* Plays with that part dead. *step_s: INFINITY where it cuts the traffic off. */
+static weir_code play_without(const weir_fabric_wish *wish, weir_fabric_play *play, double *step_s,
+                              weir_err *err)
 {
+    weir_code code = weir_fabric_play_replan(wish, play, err);
+    *step_s = play->refused ? INFINITY : play->step_s;
+    return code;
+}
+
+weir_code weir_fabric_failure(const weir_fabric_wish *wish, weir_fabric_play *play,
+                              weir_arena *arena, weir_fabric_evaluation *made, weir_err *err)
+{
+    weir_fabric_candidate_row *row = &made->row;
     weir_code code = WEIR_OK;
     row->failure_step_s = NAN;
     for (uint32_t kind = 0; kind < WEIR_DEAD_KIND_COUNT && code == WEIR_OK; kind++) {
         const char *name = NULL;
+        double step_s = NAN;
         if (!weir_candidate_network_fail(&play->network, (weir_dead_kind)kind, &name)) {
             continue;
         }
-        code = weir_fabric_play_replan(wish, play, err);
-        double step_s = play->refused ? INFINITY : play->step_s;
-        if (code == WEIR_OK && (isnan(row->failure_step_s) || step_s > row->failure_step_s)) {
+        code = play_without(wish, play, &step_s, err);
+        const char *kept = weir_arena_copy(arena, weir_str_from(name));
+        if (code == WEIR_OK && !kept) {
+            code = weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for a failure");
+        }
+        if (isinf(step_s)) {
+            made->stopper = kept;
+        } else if (isnan(row->failure_step_s) || step_s > row->failure_step_s) {
             row->failure_step_s = step_s;
-            row->failure_part = weir_arena_copy(arena, weir_str_from(name));
-            if (!row->failure_part) {
-                code = weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for a failure");
-            }
+            row->failure_part = kept;
         }
         weir_candidate_network_repair(&play->network);
+    }
+    if (isnan(row->failure_step_s) && made->stopper) {
+        row->failure_step_s = INFINITY;
+        row->failure_part = made->stopper;
     }
     return code;
 }

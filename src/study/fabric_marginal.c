@@ -4,8 +4,6 @@
  * best does not turn on a percent. */
 #include "study/fabric_row.h"
 
-#include <math.h>
-
 static const double percent = 1.01;
 
 static bool has_tier(const weir_layout *layout, weir_tier tier)
@@ -19,15 +17,14 @@ static bool has_tier(const weir_layout *layout, weir_tier tier)
     return false;
 }
 
-weir_code weir_fabric_marginal(weir_fabric_play *play, double seconds[WEIR_TIER_COUNT],
-                               weir_err *err)
+weir_code weir_fabric_marginal(weir_fabric_play *play, weir_tier only,
+                               double seconds[WEIR_TIER_COUNT], weir_err *err)
 {
     weir_layout *layout = play->network.layout;
     double step_s = play->step_s;
     weir_code code = WEIR_OK;
     for (uint32_t tier = 0; tier < WEIR_TIER_COUNT && code == WEIR_OK; tier++) {
-        seconds[tier] = NAN;
-        if (!has_tier(layout, (weir_tier)tier)) {
+        if ((only != WEIR_TIER_COUNT && tier != only) || !has_tier(layout, (weir_tier)tier)) {
             continue;
         }
         weir_layout_scale(layout, (weir_tier)tier, percent);

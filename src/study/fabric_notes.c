@@ -131,6 +131,10 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
     }
     for (uint32_t i = 0; i < scenario->candidate_count; i++) {
         const weir_bill *bill = &evaluations[i].account.bill;
+        if (evaluations[i].stopper) {
+            weir_result_note(result, "%s: without %s the traffic cannot run",
+                             scenario->candidates[i].name, evaluations[i].stopper);
+        }
         if (bill->unpriced) {
             weir_result_note(result, "%s: no price of %s", scenario->candidates[i].name,
                              bill->unpriced);

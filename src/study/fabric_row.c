@@ -108,7 +108,6 @@ static weir_code name_bottleneck(const weir_fabric_scenario *scenario, const wei
     row->bottleneck.link =
         name.failed ? NULL : weir_arena_copy(arena, (weir_str){name.p, (uint32_t)name.n});
     row->bottleneck.tier = weir_tier_name(plan->pace_tier);
-    row->bottleneck.marginal_s_per_percent = row->marginal_s_per_percent[plan->pace_tier];
     weir_text_clear(&name);
     return row->bottleneck.link ? WEIR_OK : no_memory(err);
 }
@@ -150,23 +149,19 @@ static weir_code fill(const weir_fabric_wish *wish, bool details, weir_fabric_pl
     if (code == WEIR_OK) {
         code = keep_network(play, arena, made, err);
     }
-    if (code == WEIR_OK && !details) {
-        return name_bottleneck(wish->scenario, play, arena, row, err);
-    }
     if (code == WEIR_OK) {
         code = name_bottleneck(wish->scenario, play, arena, row, err);
     }
-    if (code == WEIR_OK) {
-        code = weir_fabric_marginal(play, row->marginal_s_per_percent, err);
+    if (code != WEIR_OK || !details) {
+        return code;
     }
-    if (code == WEIR_OK && row->bottleneck.tier) {
-        for (uint32_t i = 0; i < WEIR_TIER_COUNT; i++) {
-            if (row->bottleneck.tier == weir_tier_name((weir_tier)i)) {
-                row->bottleneck.marginal_s_per_percent = row->marginal_s_per_percent[i];
-            }
+    for (uint32_t i = 0; i < WEIR_TIER_COUNT && code == WEIR_OK; i++) {
+        if (row->bottleneck.tier == weir_tier_name((weir_tier)i)) {
+            code = weir_fabric_marginal(play, (weir_tier)i, row->marginal_s_per_percent, err);
+            row->bottleneck.marginal_s_per_percent = row->marginal_s_per_percent[i];
         }
     }
-    return code == WEIR_OK ? weir_fabric_failure(wish, play, arena, row, err) : code;
+    return code == WEIR_OK ? weir_fabric_failure(wish, play, arena, made, err) : code;
 }
 
 weir_code weir_fabric_evaluate(const weir_fabric_wish *wish, bool details, weir_arena *arena,

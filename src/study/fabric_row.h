@@ -1,7 +1,7 @@
 /* fabric_row.h: one candidate as a row of the comparison: played, its ledger read, priced.
  *
- * With details it is played again with 1 % more bandwidth in each tier, and with one of its parts
- * dead. Not here: comparing rows (fabric_compare.h). */
+ * With details it is played again with 1 % more bandwidth in the tier of its bottleneck, and with
+ * parts of it dead. Not here: comparing rows (fabric_compare.h). */
 #ifndef WEIR_STUDY_FABRIC_ROW_H
 #define WEIR_STUDY_FABRIC_ROW_H
 
@@ -14,6 +14,7 @@ typedef struct {
     const char *notes[8];
     uint32_t note_count;
     double least_efficiency, most_efficiency; /* eta_transport of its roads; 0: not played */
+    const char *stopper; /* a part without which the traffic cannot run; NULL: none was found */
     uint32_t blocks, uplinks;
     double circuit_s;
 } weir_fabric_evaluation;
@@ -24,13 +25,15 @@ weir_code weir_fabric_evaluate(const weir_fabric_wish *wish, bool details, weir_
 
 /* --- its parts; each plays the prepared candidate again --- */
 
-/* fabric_marginal.c: seconds of the step for 1 % more of each tier; leaves the net as it was. */
-weir_code weir_fabric_marginal(weir_fabric_play *play, double seconds[WEIR_TIER_COUNT],
-                               weir_err *err);
-/* fabric_failure.c: the step with the most harmful of its single parts dead; INFINITY: it cuts the
- * traffic off; NAN: nothing can fail. The play is worth nothing afterwards. */
+/* fabric_marginal.c: seconds of the step for 1 % more of one tier, or of each (WEIR_TIER_COUNT);
+ * others stay as they were. Leaves the net as it was. */
+weir_code weir_fabric_marginal(weir_fabric_play *play, weir_tier only,
+                               double seconds[WEIR_TIER_COUNT], weir_err *err);
+/* fabric_failure.c: the step with the most harmful of its single parts dead that the job survives;
+ * INFINITY: it survives none; NAN: nothing can fail. What it does not survive is the stopper. The
+ * play is worth nothing afterwards. */
 weir_code weir_fabric_failure(const weir_fabric_wish *wish, weir_fabric_play *play,
-                              weir_arena *arena, weir_fabric_candidate_row *row, weir_err *err);
+                              weir_arena *arena, weir_fabric_evaluation *made, weir_err *err);
 /* fabric_band.c: the band of the step, from the errors that the library's fit left. */
 weir_code weir_fabric_band(const weir_fabric_wish *wish, const weir_fabric_play *play,
                            weir_arena *arena, weir_fabric_candidate_row *row, weir_err *err);

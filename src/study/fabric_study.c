@@ -190,6 +190,11 @@ static weir_code play_best(study *s, uint32_t best, weir_spmd_run *run, weir_lin
         *run = play.run;
         play.run = (weir_spmd_run){0};
     }
+    if (code == WEIR_OK && s->options->details) {
+        code =
+            weir_fabric_marginal(&play, WEIR_TIER_COUNT,
+                                 s->result->fabric->candidates[best].marginal_s_per_percent, err);
+    }
     weir_fabric_play_clear(&play);
     return code;
 }

@@ -31,12 +31,13 @@ static weir_code unknown_library(const char *id, weir_err *err)
     return code;
 }
 
-static bool is_preset(const char *path)
+static bool is_preset(const char *folder, const char *id)
 {
-    const char *known;
+    const char *path;
     uint32_t state = 0;
-    while ((known = weir_preset_next("collectives", &state))) {
-        if (strcmp(known, path) == 0) {
+    size_t from = strlen(folder) + 1, n = strlen(id);
+    while ((path = weir_preset_next(folder, &state))) {
+        if (strncmp(path + from, id, n) == 0 && strcmp(path + from + n, ".yaml") == 0) {
             return true;
         }
     }
@@ -70,7 +71,7 @@ weir_code weir_library_open(const char *id, weir_library **library, weir_err *er
     weir_text_printf(&path, "collectives/%s.yaml", id);
     if (!path.p || path.failed) {
         code = weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a collective library");
-    } else if (!is_preset(path.p)) {
+    } else if (!is_preset("collectives", id)) {
         code = unknown_library(id, err);
     } else if ((code = weir_preset_open(path.p, &doc, err)) == WEIR_OK) {
         code = weir_library_read(id, doc, weir_yaml_root(doc), library, err);
@@ -102,12 +103,22 @@ static bool is_nearer(double rate, double best, double wanted)
     return rate > 0 && (best <= 0 || (wanted > 0 && apart(rate, wanted) < apart(best, wanted)));
 }
 
+static bool stands_for(const char *own, const library_parts *parts, const char *id)
+{
+    bool found = strcmp(own, id) == 0;
+    for (uint32_t i = 0; i < parts->count && !found; i++) {
+        found = strcmp(parts->ids[i], id) == 0;
+    }
+    return found;
+}
+
+/* By name; without one, by rate. NULL: no transport of that name. */
 static const library_node *find_node(const weir_library *library, const char *id, double wanted)
 {
     const library_node *best = NULL;
     for (uint32_t i = 0; i < library->node_count; i++) {
         const library_node *node = &library->nodes[i];
-        if (id && strcmp(id, node->id) == 0) {
+        if (id && stands_for(node->id, &node->parts, id)) {
             return node;
         }
         if (!id && is_nearer(node->bytes_per_s, best ? best->bytes_per_s : 0, wanted)) {
@@ -123,7 +134,7 @@ static const library_network *find_network(const weir_library *library, const ch
     const library_network *best = NULL;
     for (uint32_t i = 0; i < library->network_count; i++) {
         const library_network *network = &library->networks[i];
-        if (id && strcmp(id, network->id) == 0) {
+        if (id && stands_for(network->id, &network->parts, id)) {
             return network;
         }
         if (!id && is_nearer(network->bytes_per_s, best ? best->bytes_per_s : 0, wanted)) {
@@ -152,18 +163,27 @@ static weir_code find_transports(const weir_library *library, const weir_collect
                                  const weir_collective_wish *wish, library_transports *found,
                                  weir_err *err)
 {
-    bool between = shape->nodes > 1;
-    double node_rate = shape->ranks > shape->nodes ? shape->node_bytes_per_s : 0;
-    found->node = find_node(library, wish->node_transport, node_rate);
-    found->network =
-        between ? find_network(library, wish->network_transport, shape->network_bytes_per_s) : NULL;
-    if (!found->node) {
-        return unknown_transport(library, wish->node_transport ? wish->node_transport : "any",
-                                 false, err);
+    bool inside = shape->ranks > shape->nodes, between = shape->nodes > 1;
+    const char *node = wish->node_transport, *network = wish->network_transport;
+    double node_rate = inside ? shape->node_bytes_per_s : 0;
+    *found = (library_transports){find_node(library, node, node_rate), NULL, inside && !node};
+    if (!found->node && node && (!inside || is_preset("links", node))) {
+        found->node = find_node(library, NULL, node_rate);
+        found->was_assumed = inside;
     }
-    if (between && !found->network) {
-        return unknown_transport(library, wish->network_transport ? wish->network_transport : "any",
-                                 true, err);
+    if (!found->node) {
+        return unknown_transport(library, node ? node : "any", false, err);
+    }
+    if (between) {
+        found->network = find_network(library, network, shape->network_bytes_per_s);
+        found->was_assumed |= !network;
+        if (!found->network && network && is_preset("nics", network)) {
+            found->network = find_network(library, NULL, shape->network_bytes_per_s);
+            found->was_assumed = true;
+        }
+        if (!found->network) {
+            return unknown_transport(library, network ? network : "any", true, err);
+        }
     }
     return WEIR_OK;
 }
@@ -279,8 +299,7 @@ weir_code weir_library_choose(const weir_library *library, const weir_collective
                             transports.network ? transports.network->id : transports.node->id);
     }
     best.latency_s += caller_s;
-    best.transport_was_assumed = (shape->ranks > shape->nodes && !wish->node_transport) ||
-                                 (shape->nodes > 1 && !wish->network_transport);
+    best.transport_was_assumed = transports.was_assumed;
     *choice = best;
     return WEIR_OK;
 }

@@ -25,9 +25,10 @@ void weir_library_free(weir_library *library); /* NULL is fine */
 typedef struct {
     weir_collective_algorithm algorithm; /* WEIR_ALGORITHM_COUNT: the best one */
     weir_collective_protocol protocol;   /* WEIR_PROTOCOL_COUNT: the best one */
-    const char *node_transport;    /* preset's name of the node's links, "nvlink4"; NULL: by rate */
-    const char *network_transport; /* "ib-ndr", "efa-v2", "roce"; NULL: by rate */
-    const char *caller;            /* what launches it, "torch"; NULL: the library's own test */
+    /* The library's names, "nvlink4", "ib-ndr", "efa-v2", or ids of presets/links and presets/nics,
+     * "efa-p5". NULL, or a part that no transport stands for: the nearest rate. */
+    const char *node_transport, *network_transport;
+    const char *caller; /* what launches it, "torch"; NULL: the library's own test */
 } weir_collective_wish;
 
 /* The fastest possible choice. WEIR_ERR_INPUT: the wish is not possible for that shape. */

@@ -36,8 +36,15 @@ typedef struct {
     double step_s, fill_s;
 } library_network_road;
 
+/* Ids of presets/links or presets/nics that a transport stands for, beside its own id. */
+typedef struct {
+    const char **ids;
+    uint32_t count;
+} library_parts;
+
 typedef struct {
     const char *id;
+    library_parts parts;
     double bytes_per_s;       /* raw, of a device; a transport without it is found by name only */
     double copy_bytes_per_s;  /* a device's own share, copied where it lies; 0: free */
     uint32_t reduction_ranks; /* from so many devices on the switches reduce; 0: never */
@@ -46,6 +53,7 @@ typedef struct {
 
 typedef struct {
     const char *id;
+    library_parts parts;
     double bytes_per_s;
     double base_s;         /* where a node has one device: there is no road inside it */
     uint32_t most_at_tree; /* over so many nodes the library takes rings only; 0: no limit */
@@ -80,6 +88,7 @@ struct weir_library {
 typedef struct {
     const library_node *node;
     const library_network *network;
+    bool was_assumed; /* one of them was found by its rate */
 } library_transports;
 
 /* Fills library (its id and arena are set) from a mapping of doc. Errors name file, line, column.

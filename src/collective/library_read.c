@@ -138,7 +138,7 @@ static weir_code read_road(const weir_yaml *doc, const weir_yaml_node *mapping,
 static weir_code check_transport(const library_reader *reader, const weir_yaml_node *mapping,
                                  const figure *figures, uint32_t count, weir_err *err)
 {
-    const char *keys[FIELDS_MAX + LIBRARY_ROAD_COUNT + 1];
+    const char *keys[FIELDS_MAX + LIBRARY_ROAD_COUNT + 2];
     uint32_t known = 0;
     for (uint32_t i = 0; i < count; i++) {
         keys[known++] = figures[i].key;
@@ -147,6 +147,7 @@ static weir_code check_transport(const library_reader *reader, const weir_yaml_n
         keys[known++] = node_road_names[i];
     }
     keys[known++] = "source";
+    keys[known++] = "parts";
     const weir_yaml_node *source, *sources = weir_yaml_find(reader->root, "sources");
     const weir_yaml *doc = reader->doc;
     weir_code code = weir_yaml_check_keys(doc, mapping, keys, known, err);
@@ -159,6 +160,32 @@ static weir_code check_transport(const library_reader *reader, const weir_yaml_n
     return WEIR_OK;
 }
 
+static weir_code read_parts(const library_reader *reader, const weir_yaml_node *mapping,
+                            library_parts *parts, weir_err *err)
+{
+    const weir_yaml_node *list = weir_yaml_find(mapping, "parts");
+    if (!list) {
+        return WEIR_OK;
+    }
+    if (list->kind != WEIR_YAML_SEQUENCE) {
+        return weir_yaml_reject(reader->doc, list, "a list of ids of links or NICs", err);
+    }
+    parts->ids = weir_arena_alloc(reader->library->arena, list->count + 1, sizeof *parts->ids);
+    if (!parts->ids) {
+        return no_memory(err);
+    }
+    for (const weir_yaml_node *n = list->first; n; n = n->next) {
+        if (n->kind != WEIR_YAML_SCALAR) {
+            return weir_yaml_reject(reader->doc, n, "the id of a link or NIC", err);
+        }
+        parts->ids[parts->count] = weir_arena_copy(reader->library->arena, n->text);
+        if (!parts->ids[parts->count++]) {
+            return no_memory(err);
+        }
+    }
+    return WEIR_OK;
+}
+
 static weir_code read_node(const library_reader *reader, const weir_yaml_node *mapping,
                            library_node *made, weir_err *err)
 {
@@ -166,6 +193,9 @@ static weir_code read_node(const library_reader *reader, const weir_yaml_node *m
     weir_code code = check_transport(reader, mapping, node_figures, COUNT(node_figures), err);
     if (!code) {
         code = read_figures(doc, mapping, node_figures, COUNT(node_figures), made, err);
+    }
+    if (!code) {
+        code = read_parts(reader, mapping, &made->parts, err);
     }
     for (uint32_t i = 0; i < LIBRARY_ROAD_COUNT && !code; i++) {
         const weir_yaml_node *road = weir_yaml_find(mapping, node_road_names[i]);
@@ -184,6 +214,9 @@ static weir_code read_network(const library_reader *reader, const weir_yaml_node
     weir_code code = check_transport(reader, mapping, network_figures, COUNT(network_figures), err);
     if (!code) {
         code = read_figures(doc, mapping, network_figures, COUNT(network_figures), made, err);
+    }
+    if (!code) {
+        code = read_parts(reader, mapping, &made->parts, err);
     }
     for (uint32_t i = 0; i < LIBRARY_ROAD_COUNT && !code; i++) {
         const weir_yaml_node *road = weir_yaml_find(mapping, node_road_names[i]);

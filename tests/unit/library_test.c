@@ -281,6 +281,30 @@ static void transports_that_nobody_names_are_found_by_rate_and_it_says_so(void *
     weir_library_free(library);
 }
 
+static void parts_stand_for_a_transport_or_are_found_by_rate(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *link, *nic, *node, *network;
+        bool assumed;
+    } rows[] = {
+        {"nvlink4", "efa-p5", "nvlink4", "efa-v2", false},
+        {"nvlink4", "efa-p4d", "nvlink4", "efa-v1", false},
+        {"pcie5-x16", "cx7-200g", "nvlink4", "ib-hdr", true}, /* by the shape's 450 GB/s */
+        {"nvl72", "cx7-400g", "nvl72", "ib-ndr", true},
+    };
+    weir_library *library = open_library("nccl-2.27");
+    weir_collective_shape shape = h100(2, MIB);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_collective_wish wish = automatic(rows[i].link, rows[i].nic);
+        weir_collective_choice choice = choose(library, &shape, &wish);
+        assert_string_equal(choice.node_transport, rows[i].node);
+        assert_string_equal(choice.network_transport, rows[i].network);
+        assert_int_equal(choice.transport_was_assumed, rows[i].assumed);
+    }
+    weir_library_free(library);
+}
+
 /* --- measured ------------------------------------------------------------------------------- */
 
 /* Latencies of 8 bytes, network-oracles 3. */
@@ -542,6 +566,7 @@ static void wrong_libraries_are_refused_with_line_and_column(void **state)
         {"name: x\ntakes: {all_reduces: [ring]}\n" NODES SOURCES, "x.yaml:2:9:", "'all_reduces'"},
         {"name: x\ntakes: {all_reduce: ring}\n" NODES SOURCES, "x.yaml:2:21:", "list of"},
         {HEAD "nodes:\n  a: {source: t}\n" SOURCES, "x.yaml:4:15:", "'t'"},
+        {HEAD "nodes:\n  a: {source: s, parts: b}\n" SOURCES, "x.yaml:4:", "'b'"},
         {HEAD "nodes:\n  a: {source: s, l: {}}\n" SOURCES, "x.yaml:4:", "'l'"},
         {HEAD "nodes:\n  a: {source: s, ll: {base: 1 us}}\n" SOURCES, "x.yaml:4:", "efficiency"},
         {HEAD "nodes:\n  a: {source: s, ll: {base: 1, efficiency: 1}}\n" SOURCES,
@@ -580,6 +605,7 @@ int main(void)
         cmocka_unit_test(switches_reduce_from_five_h100_and_six_b200_on),
         cmocka_unit_test(a_wish_is_followed_where_it_is_possible),
         cmocka_unit_test(transports_that_nobody_names_are_found_by_rate_and_it_says_so),
+        cmocka_unit_test(parts_stand_for_a_transport_or_are_found_by_rate),
         cmocka_unit_test(latencies_are_near_those_published),
         cmocka_unit_test(large_sizes_are_near_those_published),
         cmocka_unit_test(time_grows_with_bytes_and_falls_with_bandwidth),

@@ -10,6 +10,10 @@ NETWORK_ORDER = ("ib-ndr", "ib-hdr", "ib-edr", "roce", "efa-v1", "efa-v2", "efa-
 # found by rate where nobody names a transport; the others have to be named
 BY_RATE = {"ib-ndr": 50 * GB, "ib-hdr": 25 * GB}
 BY_NAME_ONLY = ("nvl72",)
+# ids of presets/links and presets/nics that a transport stands for beside its own name
+PARTS = {"pcie4": ("pcie4-x16",), "ib-hdr": ("cx6-200g", "cx7-200g"), "efa-v1": ("efa-p4d",),
+         "efa-v2": ("efa-p5",), "efa-v3": ("efa-p5en",), "efa-v4": ("efa-p6-b200", "efa-p6-b300"),
+         "tcpx": ("gcp-a3-high",)}
 ROADS = ("ll", "ll128", "simple", "reduction", "exchange")
 TAKES = """\
 takes:                  # what it picks from of its own accord
@@ -76,8 +80,12 @@ def road_lines(figures):
     return lines
 
 
+def part_lines(name):
+    return [f"    parts: [{', '.join(PARTS[name])}]"] if name in PARTS else []
+
+
 def node_lines(name, figures, source):
-    lines = [f"  {name}:"]
+    lines = [f"  {name}:"] + part_lines(name)
     if name not in BY_NAME_ONLY:
         lines.append(f"    rate: {digits(RATES[name] / GB)} GB/s")
     if figures.get("reduction_from"):
@@ -88,7 +96,7 @@ def node_lines(name, figures, source):
 
 
 def network_lines(name, figures):
-    lines = [f"  {name}:"]
+    lines = [f"  {name}:"] + part_lines(name)
     if name in BY_RATE:
         lines.append(f"    rate: {digits(BY_RATE[name] / GB)} GB/s")
     lines.append(f"    {figure('base', figures['base'])}")

@@ -361,6 +361,32 @@ static void a_ring_of_circuits_carries_distance_k_in_k_times_the_time(void **sta
     network_free(n);
 }
 
+/* E8: a static ring with forwarding takes 12 + d for these rows at 1 byte/s a circuit. */
+static void a_standing_ring_takes_the_twelve_of_e8(void **state)
+{
+    (void)state;
+    static const double demand[3][3] = {{0, 10, 1}, {1, 0, 10}, {10, 1, 0}};
+    circuits c = {.count = 0};
+    for (uint32_t i = 0; i < 3; i++) {
+        join(&c, i, (i + 1) % 3);
+    }
+    network n = network_new(light_fabric(3, WEIR_LIGHT_NICS, 0, &c), (weir_routing){0});
+    double *loads = loads_new(n);
+    for (uint32_t i = 0; i < 3; i++) {
+        for (uint32_t j = 0; j < 3; j++) {
+            weir_route route = find(n, i, j, 0);
+            for (uint32_t k = 0; k < route.path.count; k++) {
+                loads[route.path.links[k]] += demand[i][j] * route.path.bytes_per_unit[k];
+            }
+        }
+    }
+    for (uint32_t link = 0; link < 3; link++) {
+        expect_near("circuit", loads[link], 12, 1e-15);
+    }
+    free(loads);
+    network_free(n);
+}
+
 static void a_torus_of_circuits_has_the_loads_of_a_torus(void **state)
 {
     (void)state;
@@ -500,6 +526,7 @@ int main(void)
         cmocka_unit_test(dead_circuits_are_gone_round),
         cmocka_unit_test(circuits_of_nics_are_rails),
         cmocka_unit_test(a_ring_of_circuits_carries_distance_k_in_k_times_the_time),
+        cmocka_unit_test(a_standing_ring_takes_the_twelve_of_e8),
         cmocka_unit_test(a_torus_of_circuits_has_the_loads_of_a_torus),
         cmocka_unit_test(whole_meshes_give_each_pair_the_same),
         cmocka_unit_test(

@@ -2,21 +2,22 @@
 #include "cli/commands.h"
 #include "cli/document.h"
 #include "cli/output.h"
+#include "cli/presets_blocks.h"
 #include "cli/presets_show.h"
 
 #include <string.h>
 
 static const presets_kind KINDS[] = {
-    {"fabrics", "fabrics", "shapes of networks"},
-    {"links", "links", "between the devices of a node, and PCIe"},
-    {"switches", "switches", "packet switches: ports, rates, watts"},
-    {"nics", "nics", "network interfaces"},
-    {"optics", "optics", "transceivers and cables"},
-    {"ocs", "ocs", "optical circuit switches"},
-    {"prices", "prices", "price ranges, with their dates"},
-    {"collectives", "collectives", "latencies and efficiencies of libraries"},
-    {"transport", "transport.yaml", "what packets reach of fluid rates; fibre"},
-    {"accelerators", "accelerators", "peaks and memory of devices"},
+    {"fabrics", "fabrics", "shapes of networks", false},
+    {"links", "links", "between the devices of a node, and PCIe", false},
+    {"switches", "switches", "packet switches: ports, rates, watts", false},
+    {"nics", "nics", "network interfaces", false},
+    {"optics", "optics", "transceivers and cables", false},
+    {"ocs", "ocs", "optical circuit switches", false},
+    {"prices", "prices", "price ranges, with their dates", false},
+    {"collectives", "collectives", "latencies and efficiencies of libraries", true},
+    {"transport", "transport.yaml", "what packets reach of fluid rates; fibre", false},
+    {"accelerators", "accelerators", "peaks and memory of devices", false},
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 
@@ -162,45 +163,65 @@ static void write_tables(weir_text *out, const presets_options *o, const presets
         }
 }
 
+/* The figures of a kind; one of both is there. */
+typedef struct {
+    weir_part_list *list;
+    presets_blocks blocks;
+} figures;
+
+static weir_code figures_read(const presets_kind *kind, figures *f, presets_table *table,
+                              weir_err *err)
+{
+    *table = (presets_table){.kind = kind};
+    if (kind->has_blocks) {
+        weir_code code = presets_blocks_read(kind->folder, &f->blocks, err);
+        table->rows = f->blocks.rows;
+        table->count = f->blocks.count;
+        return code;
+    }
+    weir_code code = weir_part_list_new(kind->folder, &f->list, err);
+    if (code == WEIR_OK)
+        table->rows = weir_part_list_rows(f->list, &table->count);
+    return code;
+}
+
+static void figures_clear(figures *f)
+{
+    weir_part_list_free(f->list);
+    presets_blocks_clear(&f->blocks);
+}
+
 static weir_code write_kind(weir_text *out, const presets_options *o, weir_err *err)
 {
     enum { IDS_MAX = 64 };
     const presets_kind *kind = NULL;
-    weir_part_list *list = NULL;
-    presets_table tables[IDS_MAX];
+    figures f = {0};
+    presets_table tables[IDS_MAX], whole = {0};
     weir_code code = find_kind(o->kind, &kind, err);
     if (code == WEIR_OK && o->id_count > IDS_MAX)
         code = weir_err_set(err, WEIR_ERR_USAGE, "presets: at most %d at once", IDS_MAX);
     if (code == WEIR_OK)
-        code = weir_part_list_new(kind->folder, &list, err);
-    if (code != WEIR_OK)
-        return code;
-    presets_table whole = {.kind = kind};
-    whole.rows = weir_part_list_rows(list, &whole.count);
+        code = figures_read(kind, &f, &whole, err);
     tables[0] = whole;
     for (uint32_t i = 0; i < o->id_count && code == WEIR_OK; i++)
         code = find_id(&whole, o->ids[i], &tables[i], err);
     if (code == WEIR_OK)
         write_tables(out, o, tables, o->id_count > 0 ? o->id_count : 1);
-    weir_part_list_free(list);
+    figures_clear(&f);
     return code;
 }
 
 static weir_code write_all(weir_text *out, const presets_options *o, weir_err *err)
 {
-    weir_part_list *lists[KIND_COUNT] = {NULL};
+    figures all[KIND_COUNT] = {0};
     presets_table tables[KIND_COUNT];
     weir_code code = WEIR_OK;
-    for (uint32_t i = 0; i < KIND_COUNT && code == WEIR_OK; i++) {
-        code = weir_part_list_new(KINDS[i].folder, &lists[i], err);
-        tables[i] = (presets_table){.kind = &KINDS[i]};
-        if (code == WEIR_OK)
-            tables[i].rows = weir_part_list_rows(lists[i], &tables[i].count);
-    }
+    for (uint32_t i = 0; i < KIND_COUNT && code == WEIR_OK; i++)
+        code = figures_read(&KINDS[i], &all[i], &tables[i], err);
     if (code == WEIR_OK)
         write_tables(out, o, tables, KIND_COUNT);
     for (uint32_t i = 0; i < KIND_COUNT; i++)
-        weir_part_list_free(lists[i]);
+        figures_clear(&all[i]);
     return code;
 }
 

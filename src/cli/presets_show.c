@@ -101,6 +101,26 @@ static void show_origin(weir_text *out, const char *what, const char *date)
     add_wrapped(out, &line, 6);
 }
 
+static void show_figure(weir_text *out, const weir_part_row *row, uint32_t figure, uint32_t value)
+{
+    weir_text line = {0};
+    weir_text_printf(&line, "  %-*s  %-*s  %s", (int)figure, row->figure, (int)value, row->value,
+                     row->confidence);
+    while (line.n > 0 && line.p[line.n - 1] == ' ')
+        line.n--;
+    if (text_columns(line.p, line.n) <= 80) {
+        weir_text_bytes(out, line.p, line.n);
+        weir_text_char(out, '\n');
+    } else {
+        weir_text_clear(&line);
+        weir_text_printf(&line, "  %-*s  %s (%s)", (int)figure, row->figure, row->value,
+                         row->confidence);
+        text_wrap(out, (weir_str){line.p ? line.p : "", (uint32_t)line.n}, figure + 4);
+    }
+    out->failed |= line.failed;
+    weir_text_clear(&line);
+}
+
 void presets_show_figures(weir_text *out, const presets_table *some)
 {
     uint32_t figure = 0, value = 0;
@@ -114,8 +134,7 @@ void presets_show_figures(weir_text *out, const presets_table *some)
         const weir_part_row *row = &some->rows[i];
         if (is_new(some, i))
             weir_text_printf(out, "%s%s: %s\n", i > 0 ? "\n" : "", row->id, row->name);
-        weir_text_printf(out, "  %-*s  %-*s  %s\n", (int)figure, row->figure, (int)value,
-                         row->value, row->confidence);
+        show_figure(out, row, figure, value);
         bool repeated = !is_new(some, i) && !strcmp(row->source, row[-1].source) &&
                         !strcmp(row->url, row[-1].url);
         if (!repeated) {

@@ -9,6 +9,7 @@ typedef struct {
     const char *kind;   /* "switches" */
     const char *folder; /* below presets/, or one file */
     const char *about;  /* a few words */
+    bool has_blocks;    /* a source belongs to a block of figures (presets_blocks.h) */
 } presets_kind;
 
 /* One kind, or what was chosen of it: rows of one preset stand together. */

@@ -3,6 +3,7 @@
 #include "result/quantity.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- light --- */
 
@@ -109,13 +110,46 @@ void fabric_next(const page *p)
     fabric_line(p, &line);
 }
 
+static bool has_failure(const weir_fabric_candidate_row *row)
+{
+    return !isnan(row->failure_step_s) && row->failure_part != NULL && row->step_s > 0;
+}
+
+/* The part that stops the job on each candidate that was played; NULL: it depends. */
+static const char *same_failure(const weir_fabric_result *fabric)
+{
+    const char *part = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < fabric->candidate_count; i++) {
+        const weir_fabric_candidate_row *row = &fabric->candidates[i];
+        if (row->refused != NULL) {
+            continue;
+        }
+        if (!has_failure(row) || !isinf(row->failure_step_s) ||
+            (part != NULL && strcmp(part, row->failure_part) != 0)) {
+            return NULL;
+        }
+        part = row->failure_part;
+        count++;
+    }
+    return count > 1 ? part : NULL;
+}
+
 void fabric_failures(const page *p)
 {
     const weir_fabric_result *fabric = p->result->fabric;
     weir_text line = {0};
+    const char *same = same_failure(fabric);
+    if (same != NULL) {
+        weir_text_add(&line, WEIR_STR("One dead: "));
+        weir_text_escaped(&line, weir_str_from(same), 0);
+        weir_text_add(&line, WEIR_STR(" stops the job on each of them."));
+        fabric_line(p, &line);
+        return;
+    }
     for (uint32_t i = 0; i < fabric->candidate_count; i++) {
         const weir_fabric_candidate_row *row = &fabric->candidates[i];
-        if (isnan(row->failure_step_s) || row->failure_part == NULL || !(row->step_s > 0)) {
+        if (row->refused != NULL || !has_failure(row)) {
             continue;
         }
         weir_text_add(&line, line.n > 0 ? WEIR_STR("; ") : WEIR_STR("One dead: "));

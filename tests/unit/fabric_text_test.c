@@ -144,6 +144,13 @@ static void a_part_whose_loss_cuts_devices_off_stops_the_job(void **state)
     weir_text text = text_of(r, false);
     assert_says(&text, "One dead: A spine 0 stops the job; ");
     weir_text_clear(&text);
+    for (uint32_t i = 0; i < 3; i++) {
+        r->fabric->candidates[i].failure_step_s = INFINITY;
+        r->fabric->candidates[i].failure_part = "leaf 0";
+    }
+    text = text_of(r, false);
+    assert_says(&text, "One dead: leaf 0 stops the job on each of them.");
+    weir_text_clear(&text);
     weir_result_free(r);
 }
 

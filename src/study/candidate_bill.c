@@ -47,6 +47,12 @@ static uint64_t modules_of(const weir_cable_need *need)
 void candidate_add_cables(const candidate_build *b, weir_cable_need need)
 {
     weir_candidate_network *n = b->network;
+    const weir_module_part *module = need.module;
+    double metres = need.to_ocs ? 2 * need.length_m : need.length_m; /* between two modules */
+    if (need.cables > 0 && module && module->reach_m < metres * (1 - 1e-9)) {
+        candidate_note(b, "%s reaches %g m; %s is %g m", module->id, module->reach_m, need.place,
+                       metres);
+    }
     if (need.cables > 0 && n->cable_rows < WEIR_NEED_CABLES) {
         need.modules = modules_of(&need);
         n->cables[n->cable_rows++] = need;

@@ -246,7 +246,7 @@ weir_code candidate_make_design(const candidate_build *b, const light_blocks *bl
     }
     if (kind == WEIR_DESIGN_AUTO) {
         weir_code code = make_best(&job, design, load, &kind, err);
-        if (code == WEIR_OK) {
+        if (code == WEIR_OK && b->candidate->kind != WEIR_CANDIDATE_OCS_PHASE) {
             candidate_note(b, "design: %s, %.3g circuits a byte on average", design_names[kind],
                            load->carried_bytes > 0 ? load->byte_hops / load->carried_bytes : 0);
         }

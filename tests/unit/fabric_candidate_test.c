@@ -53,8 +53,11 @@ static void cables_and_their_modules_are_counted_by_height(void **state)
     weir_module_part slow = module_50;
     slow.bytes_per_s = 25e9;
     f.candidate.module = &slow;
+    slow.reach_m = 10;
     f.candidate.optical_from = WEIR_OPTICAL_NIC;
     n = build_played(&f, NULL);
+    assert_int_equal(n.note_count, 1);
+    assert_string_equal(n.notes[0], "module-50 reaches 10 m; leaf to spine is 30 m");
     assert_int_equal(cables_at(&n, "nic to leaf")->modules, 256);
     weir_candidate_network_clear(&n);
     fixture_end(&f);

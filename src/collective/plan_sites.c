@@ -52,10 +52,12 @@ static weir_code load_parts(planner *p, plan_draft *draft, const uint32_t places
     return code;
 }
 
-/* A member of the node opposite. */
+/* The member that stands in the next node where this one does in its own: on the same switch, as a
+ * rule, so that the route is short. */
 static uint32_t partner(const planner *p, const site_map *s, uint32_t place)
 {
-    return p->first[(s->node[place] + (p->nodes + 1) / 2) % p->nodes];
+    uint32_t node = s->node[place], next = (node + 1) % p->nodes;
+    return p->first[next] + (place - p->first[node]) % plan_members_of(p, next);
 }
 
 /* --- finding sites --- */
@@ -141,17 +143,24 @@ static void find_pair(const site_map *s, uint32_t from, uint32_t to, uint32_t pl
     }
 }
 
-static weir_code find_tiers(planner *p, site_map *s, uint32_t from, uint32_t to)
+/* The route between two of their members tells the tiers and the middle for all of them. */
+static weir_code load_middle(planner *p, site_map *s, uint32_t pair_of_sites, double bytes)
 {
     uint32_t places[2] = {0}, tiers = 0;
-    find_pair(s, from, to, places);
+    find_pair(s, pair_of_sites / s->count, pair_of_sites % s->count, places);
     const uint32_t pair[2] = {p->order[places[0]], p->order[places[1]]};
     weir_route route;
     weir_code code = plan_find(p, pair, &route);
     for (uint32_t i = 0; code == WEIR_OK && i < route.path.count; i++) {
         tiers |= 1u << plan_link_tier(p, route.path.links[i]);
     }
-    s->tiers[from * s->count + to] = (uint8_t)tiers;
+    for (uint32_t i = 0; code == WEIR_OK && i < route.path.count; i++) {
+        weir_link_id link = route.path.links[i];
+        if (part_of(p, link) == PART_MIDDLE) {
+            code = plan_load_link(p, &p->drafts[tiers], link, route.path.bytes_per_unit[i] * bytes);
+        }
+    }
+    s->tiers[pair_of_sites] = (uint8_t)tiers;
     return code;
 }
 
@@ -160,12 +169,7 @@ static weir_code load_middles(planner *p, site_map *s, double bytes)
     weir_code code = WEIR_OK;
     for (uint32_t i = 0; i < s->count * s->count && code == WEIR_OK; i++) {
         if (s->outside[i] > 0) {
-            uint32_t places[2] = {0};
-            find_pair(s, i / s->count, i % s->count, places);
-            code = find_tiers(p, s, i / s->count, i % s->count);
-            code = code == WEIR_OK ? load_parts(p, &p->drafts[s->tiers[i]], places, PART_MIDDLE,
-                                                bytes * s->outside[i])
-                                   : code;
+            code = load_middle(p, s, i, bytes * s->outside[i]);
         }
     }
     return code;

@@ -9,20 +9,23 @@ typedef struct {
     double least_s;   /* of the shortest hop between nodes: what library figures hold */
 } hops;
 
+/* A pair that nothing joins is none that this phase needs, or planning will say so. */
 static weir_code hop(const weir_program_group *g, uint32_t from, uint32_t to, hops *seen,
                      weir_err *err)
 {
     const weir_program_network *net = g->network;
     uint32_t devices = net->scenario->cluster.devices;
     weir_route route;
+    weir_err found = {0};
     weir_code code =
-        weir_layout_find(net->layout, net->roads[g->phase].road, from, to, 0, &route, err);
+        weir_layout_find(net->layout, net->roads[g->phase].road, from, to, 0, &route, &found);
     if (code == WEIR_OK && from / devices == to / devices) {
         seen->node_s = fmax(seen->node_s, route.latency_s);
     } else if (code == WEIR_OK) {
         seen->network_s = fmax(seen->network_s, route.latency_s);
     }
-    return code;
+    return code == WEIR_OK || code == WEIR_ERR_INPUT ? WEIR_OK
+                                                     : weir_err_set(err, code, "%s", found.text);
 }
 
 /* Neighbours in rank order, and the first member to those 1, 2, 4, ... further: what rings, trees

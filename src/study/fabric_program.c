@@ -129,6 +129,25 @@ static weir_code plan_phase(builder *b, uint32_t number, weir_exchange *exchange
     return code;
 }
 
+/* An earlier phase that sends the same on the same road shares its plans; WEIR_NONE: none does. */
+static uint32_t same_as(const builder *b, uint32_t number)
+{
+    const weir_phase *p = &b->network->scenario->phases[number];
+    const weir_phase_road *road = &b->network->roads[number];
+    for (uint32_t i = 0; i < number && p->kind == WEIR_PHASE_COLLECTIVE; i++) {
+        const weir_phase *q = &b->network->scenario->phases[i];
+        if (q->kind == p->kind && q->collective == p->collective && q->algorithm == p->algorithm &&
+            q->protocol == p->protocol && q->group_size == p->group_size &&
+            q->group_stride == p->group_stride && q->bytes == p->bytes &&
+            b->network->roads[i].road == road->road &&
+            b->network->roads[i].efficiency == road->efficiency &&
+            b->exchange_of_phase[i] != WEIR_NONE) {
+            return i;
+        }
+    }
+    return WEIR_NONE;
+}
+
 static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
 {
     weir_traffic_program *made = b->made;
@@ -143,7 +162,15 @@ static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
         return WEIR_OK;
     }
     weir_exchange exchange = {0};
-    code = plan_phase(b, number, &exchange, err);
+    uint32_t same = same_as(b, number);
+    if (same == WEIR_NONE) {
+        code = plan_phase(b, number, &exchange, err);
+    } else {
+        exchange = made->exchanges[b->exchange_of_phase[same]];
+        exchange.name = b->network->scenario->phases[number].name;
+        exchange.axis = b->network->scenario->phases[number].axis;
+        made->phases[number] = made->phases[same];
+    }
     if (code != WEIR_OK) {
         return code;
     }

@@ -1,0 +1,149 @@
+/* Break-evens that are played against their closed forms. */
+#include "study/fabric_break_even.h"
+
+#include "fabric/circuit_rule.h"
+#include "study/fabric_study.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* network-oracles.md, E9: a ring of circuits of 50 GB/s between 8 blocks of one device; each sends
+ * 100 MB to its neighbour, then 100 MB to the block k further on. Either the ring stays and the
+ * second message crosses k circuits, or circuits are set again. */
+static weir_fabric_scenario read_ring(uint32_t distance)
+{
+    weir_fabric_scenario scenario = {0};
+    weir_err err = {0};
+    weir_text text = {0};
+    weir_text_printf(
+        &text,
+        "name: e9\n"
+        "cluster:\n"
+        "  {nodes: 8, devices: 1, node_link: none,\n"
+        "   nic: {rate: 400 Gb/s, latency: 0 s, watts: 0 W}}\n"
+        "traffic:\n"
+        "  phases:\n"
+        "    - {name: near, compute: 1 s, pattern: ring, bytes: 100 MB, axis: a}\n"
+        "    - {name: far, pattern: shift, degree: %u, bytes: 100 MB, axis: a}\n"
+        "candidates:\n"
+        "  - name: F\n"
+        "    kind: ocs-phase\n"
+        "    blocks: leaf\n"
+        "    uplinks: 1\n"
+        "    efficiency: 1\n"
+        "    module: 400g-dr4\n"
+        "    lengths: [0 m, 0 m, 0 m]\n"
+        "    switch: {ports: 2, rate: 400 Gb/s, latency: 0 s, watts: 0 W}\n"
+        "    ocs: {ports: 16, circulators: false, switching: 1 ms, linkup: 0 s, loss: 0 dB,\n"
+        "          watts: 0 W}\n",
+        distance);
+    if (weir_fabric_scenario_parse("e9.yaml", text.p, text.n, NULL, 0, &scenario, &err) !=
+        WEIR_OK) {
+        fail_msg("%s", err.text);
+    }
+    weir_text_clear(&text);
+    return scenario;
+}
+
+typedef struct {
+    const weir_fabric_scenario *scenario;
+    double stays_s; /* the step where circuits stay */
+} search;
+
+static double step_at(const weir_fabric_scenario *scenario, double switch_s, double changing)
+{
+    weir_fabric_variant variant = {0};
+    weir_fabric_play play = {0};
+    weir_err err = {0};
+    assert_int_equal(weir_fabric_variant_make(scenario, &variant, &err), WEIR_OK);
+    variant.scenario.candidates[0].switch_s = switch_s;
+    weir_fabric_wish wish = {.scenario = &variant.scenario, .changing_share = changing};
+    if (weir_fabric_play_run(&wish, &play, &err) != WEIR_OK || play.refused) {
+        fail_msg("%s%s", err.text, play.refused ? play.refused : "");
+    }
+    double step_s = play.step_s;
+    weir_fabric_play_clear(&play);
+    weir_fabric_variant_clear(&variant);
+    return step_s;
+}
+
+static weir_code saved(void *context, double switch_s, double *value, weir_err *err)
+{
+    const search *s = context;
+    (void)err;
+    *value = step_at(s->scenario, switch_s, 0) - s->stays_s;
+    return WEIR_OK;
+}
+
+static void circuits_are_set_again_up_to_the_time_of_the_closed_form(void **state)
+{
+    static const struct {
+        uint32_t distance;
+        double expected_s;
+    } cases[] = {{2, 2e-3}, {4, 6e-3}}; /* (k - 1) m / B, as the oracles print them */
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        weir_fabric_scenario scenario = read_ring(cases[i].distance);
+        search s = {&scenario, step_at(&scenario, 1000, 0)};
+        weir_fabric_difference function = {&s, saved};
+        weir_fabric_bracket bracket = {1e-6, 1, 0.01, true};
+        double root = 0;
+        int sign = 0;
+        assert_int_equal(weir_fabric_bisect(&function, &bracket, &root, &sign, NULL), WEIR_OK);
+        assert_int_equal(sign, -1);
+        assert_true(fabs(root / cases[i].expected_s - 1) < 0.01);
+        double closed_s = weir_circuit_break_even_s(cases[i].distance, 100e6, 50e9);
+        assert_true(fabs(root / closed_s - 1) < 0.01);
+        weir_fabric_scenario_clear(&scenario);
+    }
+}
+
+/* The step is its parts: 1 s of computing, 2 ms, the setting, 2 ms; forwarding takes 4 x 2 ms. The
+ * links' latencies (100 ns a module, each way of a message has two to five) are all that is left.
+ */
+static void the_step_waits_for_circuits_as_long_as_they_take(void **state)
+{
+    (void)state;
+    weir_fabric_scenario scenario = read_ring(4);
+    assert_true(fabs(step_at(&scenario, 3e-3, 0) - 1.007) < 3e-6);
+    assert_true(fabs(step_at(&scenario, 1000, 0) - 1.010) < 3e-6);
+    weir_fabric_scenario_clear(&scenario);
+}
+
+/* Traffic that changes needs circuits to be set before a share of its repetitions. */
+static void traffic_that_changes_waits_for_its_share_of_settings(void **state)
+{
+    (void)state;
+    weir_fabric_scenario scenario = read_ring(2);
+    weir_fabric_variant variant = {0};
+    assert_int_equal(weir_fabric_variant_make(&scenario, &variant, NULL), WEIR_OK);
+    variant.scenario.phase_count = 1; /* only the neighbours */
+    variant.scenario.phases[0].compute_s = 0;
+    variant.scenario.phases[0].times = 100;
+    double stays_s = step_at(&variant.scenario, 3e-3, 0);
+    assert_true(fabs(stays_s - 100 * 2e-3) < 100e-6);
+    for (uint32_t tenths = 1; tenths <= 10; tenths += 3) {
+        double changes_s = step_at(&variant.scenario, 3e-3, tenths / 10.0);
+        /* the first setting is there before the job begins */
+        double settings = 10.0 * tenths;
+        assert_true(fabs(changes_s - stays_s - settings * 3e-3) <= 3.001e-3);
+    }
+    weir_fabric_variant_clear(&variant);
+    weir_fabric_scenario_clear(&scenario);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(circuits_are_set_again_up_to_the_time_of_the_closed_form),
+        cmocka_unit_test(the_step_waits_for_circuits_as_long_as_they_take),
+        cmocka_unit_test(traffic_that_changes_waits_for_its_share_of_settings),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

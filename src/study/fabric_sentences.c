@@ -143,17 +143,26 @@ static void add_excess(weir_text *text, const weir_fabric_candidate_row *light,
     }
 }
 
-/* The kind of traffic that sends most between nodes. */
-static const weir_fabric_traffic_row *main_traffic(const weir_fabric_result *fabric)
+/* The kind of traffic that decides: what sends most between nodes; where light wins of those that
+ * suit it, where it loses of those that do not (and use the network at all), if there are any. */
+static const weir_fabric_traffic_row *main_traffic(const weir_fabric_result *fabric,
+                                                   const char *verdict)
 {
-    const weir_fabric_traffic_row *most = NULL;
+    const weir_fabric_traffic_row *most = NULL, *fits = NULL;
+    bool even = strcmp(verdict, "breaks even") == 0;
+    const char *suits = strcmp(verdict, "wins") == 0 ? "light" : "packets";
     for (uint32_t i = 0; i < fabric->traffic_count; i++) {
         const weir_fabric_traffic_row *row = &fabric->traffic[i];
-        if (!row->is_contrast && !isnan(row->peak_to_mean) && (!most || row->bytes > most->bytes)) {
-            most = row;
+        if (row->is_contrast || isnan(row->peak_to_mean)) {
+            continue;
+        }
+        most = !most || row->bytes > most->bytes ? row : most;
+        bool stays = weir_str_starts(weir_str_from(row->because), WEIR_STR("it never leaves"));
+        if (!even && !stays && strcmp(row->suits, suits) == 0) {
+            fits = !fits || row->bytes > fits->bytes ? row : fits;
         }
     }
-    return most;
+    return fits ? fits : most;
 }
 
 const char *weir_fabric_light_sentence(weir_result *result, uint32_t light_row,
@@ -162,18 +171,20 @@ const char *weir_fabric_light_sentence(weir_result *result, uint32_t light_row,
     const weir_fabric_result *fabric = result->fabric;
     const weir_fabric_candidate_row *light = &fabric->candidates[light_row];
     const weir_fabric_candidate_row *packets = &fabric->candidates[packets_row];
-    const weir_fabric_traffic_row *traffic = main_traffic(fabric);
+    const weir_fabric_traffic_row *traffic = main_traffic(fabric, verdict);
     weir_text text = {0};
     weir_text_printf(&text, "Light %s: against ", verdict);
     weir_fabric_call(&text, packets);
-    weir_text_char(&text, ' ');
+    weir_text_add(&text, WEIR_STR(", "));
     weir_fabric_call(&text, light);
     if (weir_fabric_has_prices(fabric)) {
         add_money(&text, light, packets);
     } else {
         add_time(&text, light, packets);
     }
-    add_excess(&text, light, packets);
+    if (strcmp(verdict, "wins") != 0) {
+        add_excess(&text, light, packets);
+    }
     if (traffic) {
         weir_text_printf(&text, "; %s: %s", traffic->axis, traffic->because);
     }

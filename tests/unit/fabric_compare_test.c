@@ -131,6 +131,7 @@ static void the_sentence_on_light_names_what_decides(void **state)
     weir_fabric_traffic_row traffic = {.axis = "data",
                                        .bytes = 1e9,
                                        .peak_to_mean = 3,
+                                       .suits = "light",
                                        .because = "1.00 GB to each of 1 partner, always the same"};
     c.fabric.traffic = &traffic;
     c.fabric.traffic_count = 1;
@@ -138,7 +139,7 @@ static void the_sentence_on_light_names_what_decides(void **state)
     assert_string_equal(c.fabric.light_or_packets, "loses");
     assert_string_equal(
         c.fabric.light_sentence,
-        "Light loses: against A C saves 20.0 M$ a year in network and power and waits for 40.0 M$ "
+        "Light loses: against A, C saves 20.0 M$ a year in network and power and waits for 40.0 M$ "
         "more; circuits are waited for when they are set (30 % of the time); data: 1.00 GB to each "
         "of 1 partner, always the same.");
     weir_result_free(c.result);

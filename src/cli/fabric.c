@@ -44,9 +44,9 @@ static weir_code compare(fabric_run_state *run, weir_err *err)
     if (code == WEIR_OK)
         code = weir_fabric_study(&scenario, &options, run->result, &run->played, &run->lines, err);
     run->result->seed = scenario.seed;
-    weir_fabric_scenario_clear(&scenario);
     if (code == WEIR_OK && options.link_series)
-        code = fabric_note_links(run, err);
+        code = fabric_note_links(run, &scenario, err);
+    weir_fabric_scenario_clear(&scenario);
     return code;
 }
 

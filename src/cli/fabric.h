@@ -32,8 +32,10 @@ weir_code fabric_read_input(fabric_run_state *run, weir_err *err);
  * and values as --set takes them, their hash, and the file. */
 weir_code fabric_note_scenario(const fabric_run_state *run, weir_result *result, weir_err *err);
 
-/* fabric_files.c: the load of links that was recorded, where the study has not named them. */
-weir_code fabric_note_links(fabric_run_state *run, weir_err *err);
+/* fabric_links.c: the load of links that was recorded, with the names that they have on the
+ * recommended network, into the result. */
+weir_code fabric_note_links(const fabric_run_state *run, const weir_fabric_scenario *scenario,
+                            weir_err *err);
 
 /* fabric_ask.c: --sweep, --find, --mix. Fill run->result. */
 weir_code fabric_sweep(fabric_run_state *run, weir_err *err);

@@ -4,7 +4,6 @@
 #include "report/perfetto.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,32 +89,6 @@ weir_code fabric_write_bills(const fabric_run_state *run, weir_err *err)
         if (!fabric->candidates[i].refused)
             code = write_bill(folder, fabric, i, err);
     return code;
-}
-
-/* --- load of links --- */
-
-weir_code fabric_note_links(fabric_run_state *run, weir_err *err)
-{
-    weir_fabric_result *fabric = run->result->fabric;
-    weir_arena *arena = run->result->arena;
-    if (fabric->link_count > 0 || run->played.link_count == 0)
-        return WEIR_OK;
-    fabric->links = weir_arena_alloc(arena, run->played.link_count, sizeof *fabric->links);
-    if (!fabric->links)
-        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory");
-    for (uint32_t i = 0; i < run->played.link_count; i++) {
-        const weir_link_series *from = &run->played.links[i];
-        fabric->links[i] = (weir_fabric_link_row){
-            .name = weir_result_printf(run->result, "link %u", (unsigned)from->link),
-            .multiplicity = from->multiplicity,
-            .capacity_bytes_per_s = NAN,
-            .count = from->count,
-            .at_s = from->at_s, /* live as long as run->played */
-            .bytes_per_s = from->bytes_per_s,
-        };
-    }
-    fabric->link_count = run->played.link_count;
-    return WEIR_OK;
 }
 
 /* --- pictures --- */

@@ -11,7 +11,9 @@ typedef struct {
     const fabric_options *options; /* borrowed */
     weir_text input;               /* standard input, where the scenario is "-" */
     weir_budget *budget;
-    weir_result *result;   /* what is printed */
+    weir_result *result;       /* what is printed */
+    const weir_setting *point; /* of the sweep that result is of; NULL: none */
+    uint32_t point_count;
     weir_result **results; /* of further plays that result refers to */
     uint32_t result_count, result_capacity;
     weir_spmd_run played; /* for pictures */

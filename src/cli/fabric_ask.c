@@ -203,6 +203,8 @@ weir_code fabric_sweep(fabric_run_state *run, weir_err *err)
     weir_play_wish wish = {.settings = code == WEIR_OK ? sweep.points[first].settings : NULL,
                            .setting_count = o->sweep_count,
                            .only = WEIR_NONE};
+    run->point = wish.settings;
+    run->point_count = wish.settings ? wish.setting_count : 0;
     if (code == WEIR_OK)
         code = play_base(run, &wish, err);
     return code == WEIR_OK ? fill_sweep(run, &sweep, err) : code;

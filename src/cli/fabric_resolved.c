@@ -130,6 +130,8 @@ weir_code fabric_note_scenario(const fabric_run_state *run, weir_result *result,
     if (code == WEIR_OK)
         code = weir_settings_apply(weir_yaml_root(doc), o->settings, o->setting_count,
                                    result->arena, &root, err);
+    if (code == WEIR_OK && run->point_count > 0)
+        code = weir_settings_apply(root, run->point, run->point_count, result->arena, &root, err);
     if (code == WEIR_OK)
         code = note_rows(root, result, err);
     if (code == WEIR_OK)

@@ -129,6 +129,23 @@ static weir_code plan_phase(builder *b, uint32_t number, weir_exchange *exchange
     return code;
 }
 
+/* Whether any of its bytes cross a circuit: what stays below the optical switches needs none. */
+static bool needs_light(const builder *b, const weir_exchange *exchange)
+{
+    for (uint32_t g = 0; g < exchange->group_count; g++) {
+        const weir_plan *plan = exchange->groups[g].plan;
+        for (uint32_t i = 0; i < plan->body_count; i++) {
+            const weir_path *path = &plan->bodies[i].path;
+            for (uint32_t k = 0; k < path->count; k++) {
+                if (weir_layout_is_optical(b->network->layout, path->links[k])) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 /* An earlier phase that sends the same on the same road shares its plans; WEIR_NONE: none does. */
 static uint32_t same_as(const builder *b, uint32_t number)
 {
@@ -175,7 +192,7 @@ static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
         return code;
     }
     const weir_phase_road *road = &b->network->roads[number];
-    bool changes = road->is_light && b->network->changing_share > 0;
+    bool changes = road->is_light && b->network->changing_share > 0 && needs_light(b, &exchange);
     uint32_t first = made->exchange_count;
     for (uint32_t anew = 0; anew <= (changes ? 1 : 0); anew++) {
         /* Positions that stay for good have no number, but those that change need one. */
@@ -185,6 +202,7 @@ static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
         made->phase_of_exchange[made->exchange_count++] = number;
     }
     made->phases[number].is_empty = false;
+    made->phases[number].changes = changes;
     b->exchange_of_phase[number] = first;
     return WEIR_OK;
 }
@@ -291,9 +309,9 @@ static weir_code write_program(builder *b, weir_err *err)
         for (uint32_t i = 0; i < scenario->phase_count; i++) {
             uint32_t times = scenario->phases[i].times;
             for (uint32_t k = 0; k < times && code == WEIR_OK; k++) {
-                uint64_t repetition = (uint64_t)w.step * times + k;
-                code =
-                    write_repetition(&w, i, is_anew(b->network->changing_share, repetition), err);
+                bool anew = b->made->phases[i].changes &&
+                            is_anew(b->network->changing_share, (uint64_t)w.step * times + k);
+                code = write_repetition(&w, i, anew, err);
             }
         }
     }

@@ -31,6 +31,7 @@ typedef struct {
     double error_share;            /* that the library's fit left for it; NAN: not validated */
     double alone_s;                /* the first group's plan on an idle net, latency included */
     bool is_empty;                 /* nothing moves: no exchange */
+    bool changes;                  /* some of its repetitions need other circuits */
 } weir_program_phase;
 
 typedef struct {

@@ -5,10 +5,14 @@
  * rings"). Where the number of nodes is odd, one edge of each ring changes rails. Inside a node the
  * ring is a chain over all members. A broadcast or a reduce leaves the edge at the root out.
  *
- * On a torus plan_torus.c uses all dimensions. Rings of a mesh: Walecki's decomposition of the
- * complete graph into Hamiltonian cycles (Alspach, The wonderful Walecki construction, 2008). */
+ * Where devices are joined without switches each ring has a twin the other way round, if the way
+ * back is as short everywhere: on a torus, or on circuits that come in pairs, not on those that go
+ * one way. On a torus plan_torus.c uses all dimensions. Rings of a mesh: Walecki's decomposition of
+ * the complete graph into Hamiltonian cycles (Alspach, The wonderful Walecki construction, 2008).
+ */
 #include "collective/plan_inside.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* 0, 1, -1, 2, -2, ... from start, modulo count. */
@@ -60,16 +64,14 @@ static void over_nodes(const planner *p, uint32_t ring, uint32_t *sequence)
     }
 }
 
+/* Rings that differ, without those the other way round. */
 static uint32_t ring_count(const planner *p)
 {
     if (p->nodes > 1 && p->least > 1) {
         return p->least;
     }
-    if (p->nodes == 1 && p->wiring == PLAN_WIRING_MESHED && p->count > 2) {
-        return 2 * ((p->count - 1) / 2);
-    }
-    bool has_two_ways = p->is_direct || (p->nodes == 1 && p->wiring == PLAN_WIRING_RING);
-    return has_two_ways && p->count > 2 ? 2 : 1;
+    bool is_mesh = p->nodes == 1 && p->wiring == PLAN_WIRING_MESHED && p->count > 2;
+    return is_mesh ? 2 * ((p->count - 1) / 2) : 1;
 }
 
 static void fill_sequence(const planner *p, uint32_t ring, uint32_t *sequence)
@@ -98,14 +100,85 @@ static bool is_open(const planner *p, uint32_t from, uint32_t to)
            (p->job->kind == WEIR_COLLECTIVE_REDUCE && from == root);
 }
 
-static weir_code load_ring(planner *p, uint32_t ring, uint32_t *sequence, double bytes)
+/* --- the other way round --- */
+
+/* Links a byte crosses between nodes; 0: it passes a switch, NAN: nothing joins the two directly.
+ */
+static weir_code direct_links(planner *p, uint32_t from, uint32_t to, double *links)
 {
-    fill_sequence(p, ring, sequence);
+    weir_err err = {0};
+    weir_route route;
+    weir_code code = weir_layout_find(p->layout, p->job->road, from, to, 0, &route, &err);
+    *links = code == WEIR_OK ? 0 : NAN;
+    for (uint32_t i = 0; code == WEIR_OK && i < route.path.count; i++) {
+        weir_link_id link = route.path.links[i];
+        if (plan_link_tier(p, link) == WEIR_TIER_IN_NODE) {
+            continue;
+        }
+        weir_vertex_kind end = weir_layout_ends(p->layout, link).to;
+        if (end != WEIR_VERTEX_DEVICE && end != WEIR_VERTEX_NIC) {
+            *links = 0;
+            return WEIR_OK;
+        }
+        *links += route.path.bytes_per_unit ? route.path.bytes_per_unit[i] : 1;
+    }
+    return code == WEIR_OK || code == WEIR_ERR_INPUT ? WEIR_OK
+                                                     : weir_err_set(p->err, code, "%s", err.text);
+}
+
+/* Whether the ring has a twin: all its edges between nodes are as short the other way. */
+static weir_code find_twins(planner *p, const uint32_t *sequence, bool *has_twins)
+{
+    const weir_topology *t = weir_layout_topology(p->layout, p->job->road);
+    uint32_t edges = 0;
+    *has_twins = p->count > 2 && p->nodes == 1 && p->wiring == PLAN_WIRING_RING;
+    for (uint32_t i = 0; i < p->count && p->nodes > 2; i++) {
+        uint32_t from = sequence[i], to = sequence[(i + 1) % p->count];
+        double there, back;
+        if (p->nodes < p->count && weir_topology_node_of(t, from) == weir_topology_node_of(t, to)) {
+            continue;
+        }
+        weir_code code = direct_links(p, from, to, &there);
+        code = code == WEIR_OK ? direct_links(p, to, from, &back) : code;
+        if (code == WEIR_OK && isnan(there) && isnan(back)) {
+            continue; /* over a third device, both ways */
+        }
+        if (code != WEIR_OK || !(there > 0) || !(fabs(back - there) <= 1e-9 * there)) {
+            return code;
+        }
+        edges++;
+    }
+    *has_twins |= edges > 0;
+    return WEIR_OK;
+}
+
+static weir_code load_ring(planner *p, uint32_t ring, bool is_twin, uint32_t *sequence,
+                           double bytes)
+{
     weir_code code = WEIR_OK;
+    fill_sequence(p, ring, sequence);
     for (uint32_t i = 0; i < p->count && code == WEIR_OK; i++) {
-        const uint32_t pair[2] = {sequence[i], sequence[(i + 1) % p->count]};
+        const uint32_t ends[2] = {sequence[i], sequence[(i + 1) % p->count]};
+        const uint32_t pair[2] = {ends[is_twin], ends[!is_twin]};
         if (!is_open(p, pair[0], pair[1])) {
             code = plan_load_rail(p, &p->drafts[0], pair, bytes);
+        }
+    }
+    return code;
+}
+
+static weir_code load_rings(planner *p, uint32_t *sequence, double *bytes)
+{
+    uint32_t rings = ring_count(p);
+    bool has_twins;
+    fill_sequence(p, 0, sequence);
+    weir_code code = find_twins(p, sequence, &has_twins);
+    *bytes = p->job->bytes * weir_collective_bus_factor(p->job->kind, p->count) / rings /
+             (has_twins ? 2 : 1);
+    for (uint32_t r = 0; r < rings && code == WEIR_OK; r++) {
+        code = load_ring(p, r, false, sequence, *bytes);
+        if (code == WEIR_OK && has_twins) {
+            code = load_ring(p, r, true, sequence, *bytes);
         }
     }
     return code;
@@ -122,15 +195,12 @@ weir_code plan_ring(planner *p)
     if (code != WEIR_OK || is_torus) {
         return code;
     }
-    uint32_t rings = ring_count(p);
-    double bytes = p->job->bytes * weir_collective_bus_factor(kind, p->count) / rings;
+    double bytes;
     uint32_t *sequence = calloc(p->count, sizeof *sequence);
     if (!sequence) {
         return weir_err_set(p->err, WEIR_ERR_MEMORY, "no memory for a ring of %u", p->count);
     }
-    for (uint32_t r = 0; r < rings && code == WEIR_OK; r++) {
-        code = load_ring(p, r, sequence, bytes);
-    }
+    code = load_rings(p, sequence, &bytes);
     free(sequence);
     return code == WEIR_OK ? plan_round_of(p, bytes, 1) : code;
 }

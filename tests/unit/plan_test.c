@@ -117,6 +117,42 @@ static void a_ring_of_cables_is_used_both_ways(void **state)
     weir_layout_free(layout);
 }
 
+/* Six nodes, whose NICs are joined to the next node's by circuits of 50 GB/s: those that go one way
+ * take one ring for each rail, S / rails x 2 x (n - 1) / n, and pairs of circuits twice as many. */
+static void circuits_are_used_both_ways_where_there_are_both(void **state)
+{
+    (void)state;
+    weir_light_circuit list[12];
+    for (uint32_t i = 0; i < 6; i++) {
+        list[2 * i] = (weir_light_circuit){i, (i + 1) % 6};
+        list[2 * i + 1] = (weir_light_circuit){(i + 1) % 6, i};
+    }
+    weir_light_circuit one_way[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        one_way[i] = list[2 * i];
+    }
+    for (uint32_t devices = 1; devices <= 4; devices *= 4) {
+        for (int ways = 1; ways <= 2; ways++) {
+            weir_fabric f = {.kind = WEIR_FABRIC_LIGHT, .nodes = {.nodes = 6, .devices = devices}};
+            f.nodes.wiring = devices > 1 ? WEIR_NODE_SWITCHED : WEIR_NODE_UNLINKED;
+            f.nodes.cable.bytes_per_s = 4500e9;
+            f.light = (weir_light){.ends = WEIR_LIGHT_NICS,
+                                   .uplinks = 2,
+                                   .circuit = cable,
+                                   .circuits = ways == 1 ? one_way : list,
+                                   .count = 6 * (uint32_t)ways};
+            weir_routing routing = {.choice = WEIR_ROUTE_SPRAY, .has_pxn = devices > 1};
+            weir_layout *layout = layout_of(f, routing);
+            double n = 6 * devices;
+            expect_near("ring over circuits",
+                        seconds(layout, job_of(WEIR_COLLECTIVE_ALL_REDUCE, 6e9),
+                                choice_of(WEIR_ALGORITHM_RING, 0)),
+                        2 * (n - 1) / n * 6e9 / devices / ways / 50e9, 1e-9);
+            weir_layout_free(layout);
+        }
+    }
+}
+
 /* All 2 D links of each device busy: 2 (n - 1) / n S over 2 D x 50 GB/s where sizes are equal. With
  * unequal ones the loads are summed by hand: 4 x 2, part 0 begins with the first dimension. */
 static void a_torus_is_used_along_all_dimensions(void **state)
@@ -356,6 +392,7 @@ int main(void)
         cmocka_unit_test(an_odd_ring_of_rails_changes_rails_inside_the_node),
         cmocka_unit_test(rings_of_a_mesh_use_different_cables),
         cmocka_unit_test(a_ring_of_cables_is_used_both_ways),
+        cmocka_unit_test(circuits_are_used_both_ways_where_there_are_both),
         cmocka_unit_test(a_torus_is_used_along_all_dimensions),
         cmocka_unit_test(a_network_that_sums_carries_every_byte_once),
         cmocka_unit_test(three_levels_halve_what_goes_up),

@@ -50,9 +50,9 @@ static void adds_up_the_way_of_a_circuit_and_names_the_module_that_closes(void *
         {"400g-dr4", WEIR_LOSS_OPEN, "400g-fr4",
          "3.63 dB (at most 4.63 dB) of the 3.00 dB that 400g-dr4 allows: does not close; 400g-fr4 "
          "(4.00 dB) would"},
-        {"400g-fr4", WEIR_LOSS_CLOSES_TYPICAL, "400g-lr8",
+        {"400g-fr4", WEIR_LOSS_CLOSES_TYPICAL, "400g-fr4-ocs",
          "3.63 dB (at most 4.63 dB) of the 4.00 dB that 400g-fr4 allows: closes at the typical "
-         "loss of the switch, not at its largest; 400g-lr8 (6.30 dB) would at both"},
+         "loss of the switch, not at its largest; 400g-fr4-ocs (6.30 dB) would at both"},
         {"400g-lr8", WEIR_LOSS_CLOSES, NULL,
          "3.63 dB (at most 4.63 dB) of the 6.30 dB that 400g-lr8 allows: closes"},
     };

@@ -52,9 +52,10 @@ static uint32_t find_links(const weir_layout *layout, const char *name, weir_lin
 }
 
 static weir_code broken_links(const weir_fabric_scenario *scenario, const weir_layout *layout,
-                              weir_arena *arena, weir_spmd *spmd, uint32_t *missed, weir_err *err)
+                              weir_arena *arena, weir_spmd *spmd, uint64_t *found, weir_err *err)
 {
-    uint32_t room = 4 * scenario->broken_count, count = 0, absent = 0;
+    uint32_t room = 4 * scenario->broken_count, count = 0;
+    uint64_t seen = 0;
     weir_link_change *items = weir_arena_alloc(arena, (size_t)room + 1, sizeof *items);
     weir_link_changes *changes = weir_arena_alloc(arena, 1, sizeof *changes);
     if (!items || !changes) {
@@ -64,9 +65,9 @@ static weir_code broken_links(const weir_fabric_scenario *scenario, const weir_l
     for (uint32_t i = 0; i < scenario->broken_count; i++) {
         const weir_broken_entry *entry = &scenario->broken[i];
         weir_link_id links[2];
-        uint32_t found = find_links(layout, entry->link, links, &name);
-        absent += found == 0;
-        for (uint32_t k = 0; k < found; k++) {
+        uint32_t joined = find_links(layout, entry->link, links, &name);
+        seen |= joined && i < 64 ? 1ull << i : 0;
+        for (uint32_t k = 0; k < joined; k++) {
             double healthy = weir_net_bytes_per_s(weir_layout_net(layout), links[k]);
             items[count++] = (weir_link_change){links[k], entry->at_s, 0};
             if (isfinite(entry->until_s)) {
@@ -78,18 +79,16 @@ static weir_code broken_links(const weir_fabric_scenario *scenario, const weir_l
     weir_text_clear(&name);
     *changes = (weir_link_changes){items, count};
     spmd->changes = count ? changes : NULL;
-    if (missed) {
-        *missed = absent;
-    }
+    *found = seen;
     return failed ? weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for broken links") : WEIR_OK;
 }
 
 weir_code weir_fabric_disturb(const weir_fabric_scenario *scenario, const weir_layout *layout,
-                              weir_arena *arena, weir_spmd *spmd, uint32_t *missed, weir_err *err)
+                              weir_arena *arena, weir_spmd *spmd, uint64_t *found, weir_err *err)
 {
     weir_code code = slow_devices(scenario, arena, spmd, err);
     if (code == WEIR_OK) {
-        code = broken_links(scenario, layout, arena, spmd, missed, err);
+        code = broken_links(scenario, layout, arena, spmd, found, err);
     }
     spmd->jitter = scenario->jitter;
     spmd->seed = scenario->seed;

@@ -63,7 +63,8 @@ static weir_code make_spmd(const weir_fabric_wish *wish, weir_fabric_play *play,
         .link_series = wish->link_series,
         .budget = wish->budget,
     };
-    return weir_fabric_disturb(scenario, play->network.layout, play->arena, &play->spmd, NULL, err);
+    return weir_fabric_disturb(scenario, play->network.layout, play->arena, &play->spmd,
+                               &play->broken_found, err);
 }
 
 weir_code weir_fabric_play_prepare(const weir_fabric_wish *wish, weir_fabric_play *play,

@@ -26,7 +26,8 @@ typedef struct {
     weir_spmd spmd; /* what was played; points into this struct's other members */
     weir_spmd_run run;
     double step_s;
-    weir_arena *arena; /* owns what spmd points to */
+    uint64_t broken_found; /* bits: entries of the scenario's broken links that it has */
+    weir_arena *arena;     /* owns what spmd points to */
 } weir_fabric_play;
 
 /* Fills a zeroed play. Errors: memory, limits, bugs. */
@@ -51,9 +52,10 @@ weir_code weir_fabric_variant_make(const weir_fabric_scenario *scenario,
                                    weir_fabric_variant *variant, weir_err *err);
 void weir_fabric_variant_clear(weir_fabric_variant *variant);
 
-/* fabric_disturb.c: slow devices, jitter and broken links of the scenario, for this layout.
- * broken links that this network does not have are left out; *missed counts them (may be NULL). */
+/* fabric_disturb.c: slow devices, jitter and broken links of the scenario, for this layout. Broken
+ * links that this network does not have are left out: bit i of *found tells of entry i (of the
+ * first 64). */
 weir_code weir_fabric_disturb(const weir_fabric_scenario *scenario, const weir_layout *layout,
-                              weir_arena *arena, weir_spmd *spmd, uint32_t *missed, weir_err *err);
+                              weir_arena *arena, weir_spmd *spmd, uint64_t *found, weir_err *err);
 
 #endif

@@ -112,10 +112,35 @@ static weir_code name_bottleneck(const weir_fabric_scenario *scenario, const wei
     return row->bottleneck.link ? WEIR_OK : no_memory(err);
 }
 
+/* A transfer that a broken link keeps from ending, the first one. */
+static weir_code name_stall(const weir_fabric_play *play, weir_arena *arena,
+                            weir_fabric_evaluation *made, weir_err *err)
+{
+    for (uint32_t i = 0; i < play->run.meeting_count && !made->stalled; i++) {
+        const weir_meeting *m = &play->run.meetings[i];
+        if (m->stalled_by == WEIR_NONE) {
+            continue;
+        }
+        weir_text text = {0};
+        weir_text_printf(&text, "'%s' never ends: the link ",
+                         play->program.exchanges[m->exchange].name);
+        weir_layout_name(play->network.layout, m->stalled_by, &text);
+        weir_text_add(&text, WEIR_STR(" is broken and nothing goes round it"));
+        made->stalled =
+            text.failed ? NULL : weir_arena_copy(arena, (weir_str){text.p, (uint32_t)text.n});
+        weir_text_clear(&text);
+        if (!made->stalled) {
+            return no_memory(err);
+        }
+    }
+    return WEIR_OK;
+}
+
 static weir_code keep_network(const weir_fabric_play *play, weir_arena *arena,
                               weir_fabric_evaluation *made, weir_err *err)
 {
     const weir_candidate_network *network = &play->network;
+    made->broken_found = play->broken_found;
     made->blocks = network->blocks;
     made->uplinks = network->uplinks;
     made->circuit_s = network->circuit_s;
@@ -148,6 +173,9 @@ static weir_code fill(const weir_fabric_wish *wish, bool details, weir_fabric_pl
     }
     if (code == WEIR_OK) {
         code = keep_network(play, arena, made, err);
+    }
+    if (code == WEIR_OK) {
+        code = name_stall(play, arena, made, err);
     }
     if (code == WEIR_OK) {
         code = name_bottleneck(wish->scenario, play, arena, row, err);

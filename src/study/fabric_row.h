@@ -14,7 +14,9 @@ typedef struct {
     const char *notes[8];
     uint32_t note_count;
     double least_efficiency, most_efficiency; /* eta_transport of its roads; 0: not played */
-    const char *stopper; /* a part without which the traffic cannot run; NULL: none was found */
+    const char *stalled;                      /* what never ends and why; NULL: all of it ends */
+    const char *stopper;   /* a part without which the traffic cannot run; NULL: none was found */
+    uint64_t broken_found; /* as in weir_fabric_play */
     uint32_t blocks, uplinks;
     double circuit_s;
 } weir_fabric_evaluation;

@@ -80,6 +80,50 @@ static weir_code evaluate_all(study *s, weir_err *err)
     return WEIR_OK;
 }
 
+/* A broken link that none of them has is a mistake; one that some lack is told. */
+static weir_code check_broken(study *s, weir_err *err)
+{
+    const weir_fabric_scenario *scenario = s->scenario;
+    for (uint32_t i = 0; i < scenario->broken_count && i < 64; i++) {
+        bool is_somewhere = false, was_played = false;
+        for (uint32_t k = 0; k < scenario->candidate_count; k++) {
+            bool has = s->evaluations[k].broken_found >> i & 1;
+            bool played = !s->evaluations[k].row.refused;
+            is_somewhere = is_somewhere || has;
+            was_played = was_played || played;
+            if (played && !has) {
+                weir_result_note(s->result, "%s: has no link '%s' that could break",
+                                 scenario->candidates[k].name, scenario->broken[i].link);
+            }
+        }
+        if (was_played && !is_somewhere) {
+            return weir_fabric_reject(scenario, scenario->broken[i].place, err,
+                                      "found link '%s', expected a name that a candidate's network "
+                                      "has, such as 'leaf 0 -> spine 0'",
+                                      scenario->broken[i].link);
+        }
+    }
+    return WEIR_OK;
+}
+
+/* Time until a stall is no time of a step: where another candidate ends, those that do not are not
+ * compared. */
+static void refuse_stalled(study *s)
+{
+    bool one_ends = false;
+    for (uint32_t i = 0; i < s->scenario->candidate_count; i++) {
+        one_ends = one_ends || (!s->evaluations[i].row.refused && !s->evaluations[i].stalled);
+    }
+    for (uint32_t i = 0; i < s->scenario->candidate_count; i++) {
+        weir_fabric_evaluation *e = &s->evaluations[i];
+        if (e->stalled && one_ends) {
+            e->row.refused = e->stalled;
+        } else if (e->stalled) {
+            weir_result_note(s->result, "%s: %s", s->scenario->candidates[i].name, e->stalled);
+        }
+    }
+}
+
 /* --- into the result --- */
 
 static bool keep_text(weir_result *result, const char **text)
@@ -265,6 +309,10 @@ weir_code weir_fabric_study(const weir_fabric_scenario *scenario,
     }
     if (code == WEIR_OK) {
         code = evaluate_all(&s, err);
+    }
+    if (code == WEIR_OK) {
+        code = check_broken(&s, err);
+        refuse_stalled(&s);
     }
     if (code == WEIR_OK) {
         code = merge(&s, err);

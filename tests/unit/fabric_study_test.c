@@ -233,6 +233,57 @@ static void what_cannot_be_built_is_refused_and_the_others_are_played(void **sta
     clear(&s);
 }
 
+static const char broken_traffic[] =
+    "traffic:\n"
+    "  broken: [{link: 'device 0 -> leaf 0', at: 20 ms}]\n"
+    "  phases:\n"
+    "    - {name: gradients, compute: 10 ms, collective: all_reduce, algorithm: ring,\n"
+    "       bytes: 1 GB, axis: data}\n";
+
+static void a_cut_that_nothing_mends_is_a_named_stall(void **state)
+{
+    (void)state;
+    const char *texts[] = {two_by_two, broken_traffic, "candidates:\n", one_switch, NULL};
+    weir_fabric_options options = {.threads = 1};
+    studied s;
+    assert_int_equal(study(&s, texts, NULL, &options), WEIR_OK);
+    assert_true(s.result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_FAILURE] > 0);
+    bool told = false;
+    for (uint32_t i = 0; i < s.result->note_count; i++) {
+        told = told || strstr(s.result->notes[i], "'gradients' never ends");
+    }
+    assert_true(told);
+    clear(&s);
+    /* Beside a network without that link the cut one is not compared. */
+    const char *both[] = {two_by_two,
+                          broken_traffic,
+                          "candidates:\n",
+                          one_switch,
+                          "  - {name: C, kind: torus, size: [2, 2, 1]}\n",
+                          NULL};
+    assert_int_equal(study(&s, both, NULL, &options), WEIR_OK);
+    assert_non_null(strstr(row(&s, 0)->refused, "device 0 -> leaf 0"));
+    assert_int_equal(s.result->fabric->recommended, 1);
+    clear(&s);
+}
+
+static void a_broken_link_that_no_network_has_is_an_error_with_its_place(void **state)
+{
+    (void)state;
+    const char *texts[] = {two_by_two,
+                           "traffic:\n"
+                           "  broken: [{link: 'leaf 7 -> spine 1', at: 1 ms}]\n"
+                           "  phases:\n"
+                           "    - {name: g, collective: all_reduce, bytes: 1 GB}\n",
+                           "candidates:\n", one_switch, NULL};
+    weir_fabric_options options = {.threads = 1};
+    studied s;
+    assert_int_equal(study(&s, texts, NULL, &options), WEIR_ERR_INPUT);
+    assert_non_null(strstr(s.err.text, "t.yaml:6:"));
+    assert_non_null(strstr(s.err.text, "leaf 7 -> spine 1"));
+    clear(&s);
+}
+
 static void any_number_of_threads_gives_the_same_rows(void **state)
 {
     (void)state;
@@ -284,6 +335,8 @@ int main(void)
         cmocka_unit_test(a_slow_device_is_waited_for),
         cmocka_unit_test(more_bandwidth_never_takes_longer),
         cmocka_unit_test(what_cannot_be_built_is_refused_and_the_others_are_played),
+        cmocka_unit_test(a_cut_that_nothing_mends_is_a_named_stall),
+        cmocka_unit_test(a_broken_link_that_no_network_has_is_an_error_with_its_place),
         cmocka_unit_test(any_number_of_threads_gives_the_same_rows),
         cmocka_unit_test(a_percent_more_bandwidth_gains_what_the_closed_form_says),
     };

@@ -233,6 +233,34 @@ static void what_cannot_be_built_is_refused_and_the_others_are_played(void **sta
     clear(&s);
 }
 
+/* network-oracles.md, section 4: T = max((N-1) m / B, (N-h) m r / B) with h hosts on a leaf. A leaf
+ * of 8 ports has 4 hosts at 1:1 and 6 at 3:1. */
+static void an_all_to_all_on_an_oversubscribed_clos_takes_its_closed_form(void **state)
+{
+    (void)state;
+    const char *texts[] = {
+        "name: t\n"
+        "cluster:\n"
+        "  {nodes: 24, devices: 1, node_link: none,\n"
+        "   nic: {rate: 400 Gb/s, latency: 0 s, watts: 0 W}}\n"
+        "traffic:\n"
+        "  phases:\n"
+        "    - {name: all, pattern: all_to_all, bytes: 1 MB}\n"
+        "candidates:\n",
+        "  - {name: A, kind: clos, tiers: 2, efficiency: 1, lengths: [0 m, 0 m, 0 m],\n"
+        "     switch: {ports: 8, rate: 400 Gb/s, latency: 0 s, watts: 0 W}}\n",
+        "  - {name: B, kind: clos, tiers: 2, efficiency: 1, lengths: [0 m, 0 m, 0 m],\n"
+        "     switch: {ports: 8, rate: 400 Gb/s, latency: 0 s, watts: 0 W},\n"
+        "     oversubscription: [3, 1]}\n",
+        NULL};
+    weir_fabric_options options = {.threads = 1};
+    studied s;
+    assert_int_equal(study(&s, texts, NULL, &options), WEIR_OK);
+    assert_near(row(&s, 0)->step_s, 23 * 1e6 / 50e9, 2e-9);
+    assert_near(row(&s, 1)->step_s, (24 - 6) * 3 * 1e6 / 50e9, 2e-9);
+    clear(&s);
+}
+
 static const char broken_traffic[] =
     "traffic:\n"
     "  broken: [{link: 'device 0 -> leaf 0', at: 20 ms}]\n"
@@ -335,6 +363,7 @@ int main(void)
         cmocka_unit_test(a_slow_device_is_waited_for),
         cmocka_unit_test(more_bandwidth_never_takes_longer),
         cmocka_unit_test(what_cannot_be_built_is_refused_and_the_others_are_played),
+        cmocka_unit_test(an_all_to_all_on_an_oversubscribed_clos_takes_its_closed_form),
         cmocka_unit_test(a_cut_that_nothing_mends_is_a_named_stall),
         cmocka_unit_test(a_broken_link_that_no_network_has_is_an_error_with_its_place),
         cmocka_unit_test(any_number_of_threads_gives_the_same_rows),

@@ -144,6 +144,10 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
                              bill->unpowered);
         }
     }
+    if (isnan(scenario->economics.gpu_hour_usd)) {
+        weir_result_note(result, "no price of a device's hour (economics.gpu_hour): waiting costs "
+                                 "an unknown sum");
+    }
     if (!weir_fabric_has_prices(result->fabric)) {
         weir_result_note(result, "candidates are compared by the time of a step: not all of them "
                                  "have a cost of a year");

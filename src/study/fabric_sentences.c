@@ -115,6 +115,10 @@ static void add_time(weir_text *text, const weir_fabric_candidate_row *light,
                      const weir_fabric_candidate_row *packets)
 {
     double more = light->step_s - packets->step_s;
+    if (fabs(more) < 5e-10) { /* what the ledger calls 0 ns */
+        weir_text_add(text, WEIR_STR(" takes as long a step"));
+        return;
+    }
     weir_text_add(text, WEIR_STR(" takes "));
     weir_quantity_seconds(text, fabs(more), 2);
     weir_text_printf(text, " %s a step", more > 0 ? "more" : "less");

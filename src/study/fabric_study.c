@@ -31,6 +31,27 @@ static weir_code no_memory(weir_err *err)
     return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the comparison of networks");
 }
 
+enum { OPERATIONS_MAX = 4 << 20 }; /* of a device in a run */
+
+/* Computing and an exchange for each repetition in each step. */
+static weir_code check_length(const weir_fabric_scenario *scenario, weir_err *err)
+{
+    double operations = 0;
+    uint32_t longest = 0;
+    for (uint32_t i = 0; i < scenario->phase_count; i++) {
+        operations += 2.0 * scenario->phases[i].times * scenario->steps;
+        longest = scenario->phases[i].times > scenario->phases[longest].times ? i : longest;
+    }
+    const weir_phase *phase = &scenario->phases[longest];
+    return operations <= OPERATIONS_MAX
+               ? WEIR_OK
+               : weir_fabric_reject(scenario, phase->place, err,
+                                    "phase '%s': %u repetitions in each of %u steps; a device may "
+                                    "have at most %d operations in a run, %.0f here",
+                                    phase->name, phase->times, scenario->steps, OPERATIONS_MAX,
+                                    operations);
+}
+
 /* What is wrong with the traffic is wrong for all candidates. */
 static weir_code check(const weir_fabric_scenario *scenario, weir_err *err)
 {
@@ -45,7 +66,7 @@ static weir_code check(const weir_fabric_scenario *scenario, weir_err *err)
         weir_traffic_groups groups;
         code = weir_traffic_group(scenario, i, &groups, err);
     }
-    return code;
+    return code == WEIR_OK ? check_length(scenario, err) : code;
 }
 
 static weir_fabric_wish wish_for(const study *s, uint32_t candidate)

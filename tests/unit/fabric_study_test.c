@@ -312,6 +312,23 @@ static void a_broken_link_that_no_network_has_is_an_error_with_its_place(void **
     clear(&s);
 }
 
+static void too_many_repetitions_are_refused_with_their_place(void **state)
+{
+    (void)state;
+    const char *texts[] = {
+        two_by_two,
+        "traffic:\n"
+        "  phases:\n"
+        "    - {name: g, collective: all_reduce, bytes: 1 GB, times: 900000000}\n",
+        "candidates:\n", one_switch, NULL};
+    weir_fabric_options options = {.threads = 1};
+    studied s;
+    assert_int_equal(study(&s, texts, NULL, &options), WEIR_ERR_INPUT);
+    assert_non_null(strstr(s.err.text, "t.yaml:7:"));
+    assert_non_null(strstr(s.err.text, "900000000 repetitions"));
+    clear(&s);
+}
+
 static void any_number_of_threads_gives_the_same_rows(void **state)
 {
     (void)state;
@@ -366,6 +383,7 @@ int main(void)
         cmocka_unit_test(an_all_to_all_on_an_oversubscribed_clos_takes_its_closed_form),
         cmocka_unit_test(a_cut_that_nothing_mends_is_a_named_stall),
         cmocka_unit_test(a_broken_link_that_no_network_has_is_an_error_with_its_place),
+        cmocka_unit_test(too_many_repetitions_are_refused_with_their_place),
         cmocka_unit_test(any_number_of_threads_gives_the_same_rows),
         cmocka_unit_test(a_percent_more_bandwidth_gains_what_the_closed_form_says),
     };

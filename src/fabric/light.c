@@ -5,18 +5,25 @@
 
 enum { ENDLESS_PORTS = 1 << 16, MOST_LINKS = 1 << 28 };
 
+/* Ports of a leaf that a node takes. */
+static uint32_t ports_of_node(const clos_shape *c)
+{
+    return c->wiring == WEIR_CLOS_RAIL_ONLY ? 1 : c->nics;
+}
+
 /* A block takes whole nodes. */
 static weir_code whole_nodes(weir_topology *t, uint32_t nodes, weir_err *err)
 {
     clos_shape *c = &t->clos;
-    if (c->leaf_down < c->nics) {
+    uint32_t each = ports_of_node(c);
+    if (c->leaf_down < each) {
         return weir_err_set(err, WEIR_ERR_INPUT,
                             "a leaf with %u ports down and nodes with %u NICs; circuits join "
-                            "blocks of whole nodes: more ports, or planes",
+                            "blocks of whole nodes: more ports, planes, or rails",
                             c->leaf_down, c->nics);
     }
-    c->leaf_down -= c->leaf_down % c->nics;
-    uint64_t nics = (uint64_t)nodes * c->nics;
+    c->leaf_down -= c->leaf_down % each;
+    uint64_t nics = (uint64_t)nodes * each;
     c->leaves = (uint32_t)((nics + c->leaf_down - 1) / c->leaf_down);
     return WEIR_OK;
 }
@@ -49,7 +56,7 @@ static weir_code shape_leaves(weir_topology *t, weir_clos lower,
     }
     t->light.uplinks = t->light.uplinks ? t->light.uplinks : c->leaf_up;
     t->light.blocks = c->leaves;
-    t->light.block_nodes = c->leaf_down / c->nics;
+    t->light.block_nodes = c->leaf_down / ports_of_node(c);
     c->tiers = 1;
     c->leaf_up = c->spines = c->pods = 0;
     return need_ports(&t->light, "leaf", 1, lower.radix[0] - c->leaf_down, err);
@@ -74,7 +81,7 @@ static weir_code shape_spines(weir_topology *t, weir_clos lower,
     c->spines = c->pods * c->pod_spines;
     t->light.uplinks = t->light.uplinks ? t->light.uplinks : c->pod_spines * c->spine_up;
     t->light.blocks = c->pods;
-    t->light.block_nodes = c->pod_leaves * (c->leaf_down / c->nics);
+    t->light.block_nodes = c->pod_leaves * (c->leaf_down / ports_of_node(c));
     c->tiers = 2;
     c->spine_up = 0;
     return need_ports(&t->light, "pod", c->pod_spines, lower.radix[1] - c->spine_down, err);
@@ -85,7 +92,11 @@ weir_code shape_light(weir_topology *t, const weir_light *light,
 {
     light_shape *s = &t->light;
     weir_clos lower = light->clos;
-    lower.wiring = WEIR_CLOS_PLAIN;
+    if (lower.wiring == WEIR_CLOS_RAILS) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "circuits between leaves whose rails are joined by spines; rails only, "
+                            "or leaves of whole nodes");
+    }
     *s = (light_shape){
         .ends = light->ends, .uplinks = light->uplinks, .transit_share = light->transit_share};
     if (!(light->circuit.bytes_per_s > 0) || !(light->transit_share >= 0) ||

@@ -267,8 +267,10 @@ static weir_code find_legs(weir_router *r, const uint32_t pair[2], uint64_t flow
 static weir_code tell_apart(const weir_router *r, uint32_t from, uint32_t to, weir_err *err)
 {
     const weir_topology *t = r->topology;
-    bool are_rails =
-        t->kind == WEIR_FABRIC_CLOS && t->clos.wiring == WEIR_CLOS_RAIL_ONLY && !r->routing.has_pxn;
+    bool are_rails = !r->routing.has_pxn &&
+                     ((t->kind == WEIR_FABRIC_CLOS && t->clos.wiring == WEIR_CLOS_RAIL_ONLY) ||
+                      (t->kind == WEIR_FABRIC_LIGHT && (t->clos.wiring == WEIR_CLOS_RAIL_ONLY ||
+                                                        t->light.ends == WEIR_LIGHT_NICS)));
     char dead[80] = "";
     if (r->dead_count) {
         snprintf(dead, sizeof dead, "; dead links: %u", r->dead_count);

@@ -107,9 +107,12 @@ static bool make_pair(const weir_router *r, const uint32_t pair[2], uint32_t por
             return false;
         }
     }
-    uint32_t rail = p->nic[0] % t->node.nics;
-    p->network = has_leaves ? p->plane : rail;
-    return has_leaves || rail == p->nic[1] % t->node.nics;
+    if (has_leaves) {
+        p->network = clos_network(&t->clos, p->nic[0], p->plane);
+        return p->network == clos_network(&t->clos, p->nic[1], p->plane);
+    }
+    p->network = p->nic[0] % t->node.nics; /* the rail */
+    return p->network == p->nic[1] % t->node.nics;
 }
 
 /* One port's circuits; h: NULL sprays, else one way is drawn by it. */

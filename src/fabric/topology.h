@@ -121,12 +121,15 @@ typedef struct {
     uint32_t from, to; /* blocks */
 } weir_light_circuit;
 
-/* Blocks take whole nodes, in order; the same circuits on each network (plane of switches, or rail
- * of NICs). A circuit that is followed by its opposite is one cable with it. Those of a block take
- * its ends in the order of the list; ends are dealt out to the spines of a pod in turn. */
+/* Blocks take whole nodes, in order; the same circuits on each network (plane of switches, rail of
+ * leaves or of NICs). A circuit that is followed by its opposite is one cable with it. Those of a
+ * block take its ends in the order of the list; ends are dealt out to the spines of a pod in turn.
+ */
 typedef struct {
     weir_light_ends ends;
-    weir_clos clos; /* of the leaves and spines below; its tiers, wiring and upper parts not read */
+    /* Of the leaves and spines below; its tiers and upper parts are not read. Wiring: PLAIN, or
+     * RAIL_ONLY: a leaf takes one rail of neighbouring nodes, each rail is a network of its own. */
+    weir_clos clos;
     uint32_t uplinks; /* ends of each block on each network; 0: as oversubscription says, NICs: 2 */
     weir_cable circuit;
     const weir_light_circuit *circuits;

@@ -6,6 +6,17 @@
 
 /* --- blocks --- */
 
+/* At the ends of circuits; NULL: none is named. */
+static const weir_module_part *circuit_module(const weir_candidate *c)
+{
+    return c->circuit_module ? c->circuit_module : c->module;
+}
+
+static weir_clos_wiring wiring_of(const weir_candidate *c)
+{
+    return c->wiring == WEIR_WIRING_RAILS ? WEIR_CLOS_RAIL_ONLY : WEIR_CLOS_PLAIN;
+}
+
 static weir_fabric fabric_of(const candidate_build *b, double nic_bytes_per_s, uint32_t planes)
 {
     static const weir_light_ends ends[] = {[WEIR_BLOCK_POD] = WEIR_LIGHT_PODS,
@@ -24,6 +35,7 @@ static weir_fabric fabric_of(const candidate_build *b, double nic_bytes_per_s, u
     } else if (c->sw) { /* which was asked for */
         light->clos =
             (weir_clos){.planes = planes,
+                        .wiring = wiring_of(c),
                         .radix = {c->sw->ports, c->sw->ports},
                         .oversubscription = {c->oversubscription[0], c->oversubscription[1]},
                         .trunk = {c->trunk[0]}};
@@ -31,7 +43,7 @@ static weir_fabric fabric_of(const candidate_build *b, double nic_bytes_per_s, u
         light->clos.cable[1] = candidate_cable(b, 1, rate, 1);
     }
     light->circuit = candidate_cable(b, 2, rate, switches);
-    const weir_module_part *module = c->module; /* whatever optical_from says */
+    const weir_module_part *module = circuit_module(c); /* whatever optical_from says */
     double fibre_s = weir_parts_fibre(b->scenario->parts)->s_per_m * 2 * c->length_m[2];
     double switch_s = c->sw && c->sw->latency_s > 0 ? c->sw->latency_s * switches : 0;
     light->circuit.is_optical = true;
@@ -127,7 +139,7 @@ static void count_light(const candidate_build *b, const light_blocks *blocks)
                                            .tier = WEIR_TIER_HALL,
                                            .is_optical = true,
                                            .to_ocs = true,
-                                           .module = c->module,
+                                           .module = circuit_module(c),
                                            .cables = link_ends,
                                            .length_m = c->length_m[2],
                                            .bytes_per_s = blocks->fabric.light.circuit.bytes_per_s,
@@ -158,6 +170,7 @@ static weir_code count_below(const candidate_build *b, const light_blocks *block
 static weir_code follow_light(const candidate_build *b, weir_err *err)
 {
     const weir_candidate *c = b->candidate;
+    const weir_module_part *module = circuit_module(c);
     const weir_fibre_part *fibre = weir_parts_fibre(b->scenario->parts);
     weir_light_path *light = &b->network->light;
     *light = (weir_light_path){.ocs_passes = 1,
@@ -167,7 +180,7 @@ static weir_code follow_light(const candidate_build *b, weir_err *err)
                                .closes = true};
     light->loss_db = c->ocs->loss_db * light->ocs_passes + fibre->connector_db * light->connectors +
                      fibre->circulator_db * light->circulators + fibre->db_per_m * light->fibre_m;
-    light->budget_db = c->module ? c->module->budget_db : NAN;
+    light->budget_db = module ? module->budget_db : NAN;
     if (isnan(light->loss_db) || isnan(light->budget_db)) {
         light->note = isnan(light->loss_db) ? "what the optical switch loses is not known"
                                             : "what the modules may lose is not known";
@@ -183,7 +196,7 @@ static weir_code follow_light(const candidate_build *b, weir_err *err)
                               light->loss_db, c->ocs->id, c->ocs->loss_db, light->connectors,
                               fibre->connector_db * light->connectors, light->circulators,
                               fibre->circulator_db * light->circulators, light->fibre_m,
-                              fibre->db_per_m * light->fibre_m, c->module->id, light->budget_db);
+                              fibre->db_per_m * light->fibre_m, module->id, light->budget_db);
 }
 
 weir_code candidate_plan_blocks(const candidate_build *b, double nic_bytes_per_s,
@@ -310,7 +323,8 @@ weir_code candidate_add_light(const candidate_build *b, const light_blocks *bloc
     }
     weir_routing routing = b->candidate->routing;
     routing.has_valiant = false;
-    routing.has_pxn |= b->candidate->block == WEIR_BLOCK_NIC && b->scenario->cluster.node_link;
+    bool has_rails = b->candidate->block == WEIR_BLOCK_NIC || wiring_of(b->candidate) != 0;
+    routing.has_pxn |= has_rails && b->scenario->cluster.node_link;
     uint32_t below = weir_topology_links_below_light(topology);
     code = weir_layout_add(n->layout, topology, &routing, road, err);
     if (code == WEIR_OK && with != WEIR_NONE) {

@@ -166,7 +166,9 @@ weir_code candidate_build_hybrid(const candidate_build *b, weir_err *err)
         return code;
     }
     double rate = b->scenario->cluster.nic->bytes_per_s;
-    code = candidate_add_clos(b, WEIR_CLOS_PLAIN, rate * (1 - share), &packets, err);
+    bool has_rails = b->candidate->wiring == WEIR_WIRING_RAILS;
+    code = candidate_add_clos(b, has_rails ? WEIR_CLOS_RAILS : WEIR_CLOS_PLAIN, rate * (1 - share),
+                              &packets, err);
     if (code == WEIR_OK) {
         code = candidate_plan_blocks(b, rate * share, &blocks, err);
     }

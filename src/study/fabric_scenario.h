@@ -94,6 +94,7 @@ typedef enum {
 } weir_candidate_kind;
 
 typedef enum { WEIR_BLOCK_POD = 0, WEIR_BLOCK_LEAF, WEIR_BLOCK_NIC } weir_block;
+typedef enum { WEIR_WIRING_PLAIN = 0, WEIR_WIRING_RAILS } weir_block_wiring;
 typedef enum {
     WEIR_DESIGN_AUTO = 0, /* the best of the others */
     WEIR_DESIGN_UNIFORM,
@@ -129,6 +130,8 @@ typedef struct {
     weir_cable_list list;                    /* of the CSV; owned by the scenario */
     /* circuits */
     weir_block block;
+    weir_block_wiring wiring; /* RAILS: leaves of one rail, each rail with circuits of its own */
+    const weir_module_part *circuit_module; /* at the ends of circuits; NULL: `module` */
     const weir_ocs_part *ocs;
     uint32_t ocs_planes, uplinks, spare;
     weir_circuit_design_kind design;

@@ -88,11 +88,18 @@ static weir_code read_parts(scenario_reader *r, const scenario_raw_candidate *ra
     if (code == WEIR_OK && !is_none(raw->module)) {
         code = weir_parts_read_module(parts, doc, raw->module, &made->module, err);
     }
+    if (code == WEIR_OK && !is_none(raw->circuit_module)) {
+        code = weir_parts_read_module(parts, doc, raw->circuit_module, &made->circuit_module, err);
+    }
     if (code == WEIR_OK && !is_none(raw->copper)) {
         code = weir_parts_read_module(parts, doc, raw->copper, &made->copper, err);
     }
     if (code == WEIR_OK && made->copper && made->copper->kind != WEIR_MODULE_COPPER) {
         return weir_yaml_reject(doc, raw->copper, "a cable without light", err);
+    }
+    if (code == WEIR_OK && made->circuit_module &&
+        made->circuit_module->kind == WEIR_MODULE_COPPER) {
+        return weir_yaml_reject(doc, raw->circuit_module, "a module with light", err);
     }
     if (code == WEIR_OK && made->module && made->module->kind == WEIR_MODULE_COPPER) {
         return weir_yaml_reject(doc, raw->module, "a module with light (copper goes to 'copper')",

@@ -22,6 +22,7 @@ static const char *const kinds[] = {
 static const char *const opticals[] = {"leaf", "nic", "spine", "none"};
 static const char *const routings[] = {"spray", "ecmp", "fixed"};
 static const char *const blocks[] = {"pod", "leaf", "nic"};
+static const char *const wirings[] = {"plain", "rails"};
 static const char *const designs[] = {"auto", "uniform", "matching", "ring", "torus", "greedy"};
 
 #define WORDS(list)  .words = (list), .word_count = sizeof(list) / sizeof *(list)
@@ -228,6 +229,22 @@ static const weir_key keys[] = {
      .unset = "pod",
      .help = "what a circuit ends at: a pod of leaves and spines, a leaf, a NIC",
      .example = "leaf"},
+    {.name = "wiring",
+     .type = WEIR_KEY_CHOICE,
+     WORDS(wirings),
+     .offset = OF(wiring),
+     .kinds = CIRCUITS,
+     .unset = "plain",
+     .help = "what a leaf of a block takes: all NICs of its nodes; or one rail of them (`rails`), "
+             "and then each rail has circuits of its own, other rails are reached inside the node",
+     .example = "rails"},
+    {.name = "circuit_module",
+     .type = WEIR_KEY_NODE,
+     .offset = AT(circuit_module),
+     .kinds = CIRCUITS,
+     .help = "at the ends of circuits; a name of presets/optics or a mapping",
+     .shown = "that of `module`",
+     .example = "400g-fr4-ocs"},
     {.name = "ocs",
      .type = WEIR_KEY_NODE,
      .offset = AT(ocs),

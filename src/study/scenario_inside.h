@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
     weir_candidate candidate;
-    const weir_yaml_node *preset, *sw, *module, *copper, *twist, *cables, *ocs;
+    const weir_yaml_node *preset, *sw, *module, *copper, *circuit_module, *twist, *cables, *ocs;
 } scenario_raw_candidate;
 
 /* Nowhere for what another input has (--set, a preset). */

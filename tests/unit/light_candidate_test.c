@@ -341,6 +341,44 @@ static void rails_of_nics_share_optical_switches(void **state)
     fixture_end(&f);
 }
 
+/* 64 nodes of 2 devices: a rail has 8 leaves of 8 nodes each, where leaves of whole nodes are 16.
+ * The other module is at the ends of circuits only. */
+static void rails_of_leaves_are_smaller_networks(void **state)
+{
+    (void)state;
+    fixture f;
+    weir_module_part strong = module_50;
+    strong.id = "strong";
+    begin(&f, WEIR_CANDIDATE_OCS_JOB, 1);
+    f.scenario.cluster.devices = f.scenario.cluster.nics = 2;
+    f.scenario.cluster.node_link = &node_link_400;
+    f.candidate.wiring = WEIR_WIRING_RAILS;
+    f.candidate.optical_from = WEIR_OPTICAL_NIC;
+    f.candidate.circuit_module = &strong;
+    const shifts next = {2 * NODES, {{2 * LEAF_NODES, 1e9}}}; /* the same rail, 8 nodes on */
+    weir_candidate_demand demand = demand_of(&next);
+    weir_candidate_network n = build_played(&f, &demand);
+    assert_int_equal(n.blocks, 8);
+    assert_int_equal(n.uplinks, 8);
+    assert_int_equal(n.ocs_count, 4); /* 8 leaves x 8 ends / 32 ports, for each rail */
+    assert_int_equal(switches_at(&n, "leaf")->count, 16);
+    assert_string_equal(cables_at(&n, "block to ocs")->module->id, "strong");
+    assert_int_equal(cables_at(&n, "block to ocs")->modules, 128);
+    assert_string_equal(cables_at(&n, "nic to leaf")->module->id, "module-50");
+    double hops;
+    circuits_of(&n, 0, 0, 2 * LEAF_NODES, &hops);
+    expect_close("the same rail", hops, 1);
+    circuits_of(&n, 0, 0, 2 * LEAF_NODES + 1, &hops); /* inside the node, then along rail 1 */
+    expect_close("another rail", hops, 1);
+    weir_candidate_network_clear(&n);
+
+    f.candidate.wiring = WEIR_WIRING_PLAIN;
+    n = build_played(&f, &demand);
+    assert_int_equal(n.blocks, 16);
+    weir_candidate_network_clear(&n);
+    fixture_end(&f);
+}
+
 static void pods_are_blocks_too(void **state)
 {
     (void)state;
@@ -424,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_rotor_gives_each_pair_its_share_of_time),
         cmocka_unit_test(a_hybrid_puts_few_partners_on_light_and_many_on_packets),
         cmocka_unit_test(rails_of_nics_share_optical_switches),
+        cmocka_unit_test(rails_of_leaves_are_smaller_networks),
         cmocka_unit_test(pods_are_blocks_too),
         cmocka_unit_test(a_dead_optical_switch_leaves_the_circuits_of_the_other),
         cmocka_unit_test(a_dead_spine_is_gone_round),

@@ -89,6 +89,56 @@ static void blocks_have_the_ends_that_their_switches_leave(void **state)
     assert_int_equal(b.uplinks, 2);
 }
 
+/* 16 nodes of 2 NICs, leaves of 4 + 4 ports: 2 rails of 4 leaves, where plain leaves hold 2 nodes.
+ */
+static void leaves_of_a_rail_have_circuits_of_their_own(void **state)
+{
+    (void)state;
+    circuits c = {.count = 0};
+    for (uint32_t i = 0; i < 4; i++) {
+        join(&c, i, (i + 1) % 4);
+    }
+    weir_fabric f = light_fabric(16, WEIR_LIGHT_LEAVES, 8, &c);
+    f.nodes.devices = 2;
+    f.nodes.wiring = WEIR_NODE_SWITCHED;
+    f.nodes.cable = cable;
+    weir_light_blocks b;
+    weir_err err = {0};
+    expect_ok(weir_light_measure(&f, &b, &err), &err);
+    assert_int_equal(b.blocks, 8);
+    assert_int_equal(b.networks, 1);
+    f.light.clos.wiring = WEIR_CLOS_RAIL_ONLY;
+    expect_ok(weir_light_measure(&f, &b, &err), &err);
+    assert_int_equal(b.blocks, 4);
+    assert_int_equal(b.block_nodes, 4);
+    assert_int_equal(b.networks, 2);
+    assert_int_equal(b.uplinks, 4);
+
+    network n = network_new(f, (weir_routing){.has_pxn = true});
+    weir_route route = find(n, 0, 8, 0); /* rail 0, node 0 to node 4 */
+    assert_int_equal(route.path.count, 3);
+    expect_near("rail 0", share_between(n, route, "leaf 0 -> leaf 1"), 1, 0);
+    route = find(n, 1, 9, 0); /* rail 1: leaves 4 .. 7 */
+    expect_near("rail 1", share_between(n, route, "leaf 4 -> leaf 5"), 1, 0);
+    route = find(n, 0, 17, 0); /* rail 0 to rail 1, two blocks on: inside the node first */
+    assert_int_equal(route.path.count, 6);
+    expect_near("inside", share_between(n, route, "node switch 0 -> device 1"), 1, 0);
+    expect_near("on", share_between(n, route, "leaf 5 -> leaf 6"), 1, 0);
+    route = find(n, 0, 3, 0); /* below one leaf of rail 1 */
+    assert_int_equal(route.path.count, 4);
+    weir_fabric_counts counts = weir_topology_counts(n.t);
+    assert_int_equal(counts.vertices[WEIR_VERTEX_LEAF], 8);
+    assert_int_equal(counts.optical_cables[WEIR_TIER_HALL], 8);
+    network_free(n);
+
+    n = network_new(f, (weir_routing){0});
+    assert_int_equal(find_code(n, 0, 9, &err), WEIR_ERR_INPUT);
+    assert_non_null(strstr(err.text, "PXN would change rails inside the node"));
+    network_free(n);
+    f.light.clos.wiring = WEIR_CLOS_RAILS;
+    assert_int_equal(weir_light_measure(&f, &b, &err), WEIR_ERR_INPUT);
+}
+
 static void more_circuits_than_ports_are_refused(void **state)
 {
     (void)state;
@@ -517,6 +567,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_have_the_ends_that_their_switches_leave),
+        cmocka_unit_test(leaves_of_a_rail_have_circuits_of_their_own),
         cmocka_unit_test(more_circuits_than_ports_are_refused),
         cmocka_unit_test(parallel_circuits_share_equally),
         cmocka_unit_test(without_a_circuit_the_fewest_blocks_are_crossed),

@@ -128,6 +128,12 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
             weir_result_note(result, "%s: %s", scenario->candidates[i].name,
                              evaluations[i].notes[k]);
         }
+        for (uint32_t k = 0; evaluations[i].roads && k < scenario->phase_count; k++) {
+            if (evaluations[i].roads[k]) {
+                weir_result_note(result, "%s: %s", scenario->candidates[i].name,
+                                 evaluations[i].roads[k]);
+            }
+        }
     }
     for (uint32_t i = 0; i < scenario->candidate_count; i++) {
         const weir_bill *bill = &evaluations[i].account.bill;

@@ -136,6 +136,30 @@ static weir_code name_stall(const weir_fabric_play *play, weir_arena *arena,
     return WEIR_OK;
 }
 
+/* "pipeline goes on packets: ..." where a candidate has both. */
+static weir_code keep_roads(const weir_fabric_wish *wish, const weir_fabric_play *play,
+                            weir_arena *arena, weir_fabric_evaluation *made, weir_err *err)
+{
+    uint32_t count = play->network.phase_count;
+    made->roads = weir_arena_alloc(arena, (size_t)count + 1, sizeof *made->roads);
+    for (uint32_t i = 0; made->roads && i < count; i++) {
+        const weir_phase_road *road = &play->network.phases[i];
+        if (!road->because) {
+            continue;
+        }
+        weir_text text = {0};
+        weir_text_printf(&text, "%s goes on %s: %s", wish->scenario->phases[i].name,
+                         road->is_light ? "light" : "packets", road->because);
+        made->roads[i] =
+            text.failed ? NULL : weir_arena_copy(arena, (weir_str){text.p, (uint32_t)text.n});
+        weir_text_clear(&text);
+        if (!made->roads[i]) {
+            return no_memory(err);
+        }
+    }
+    return made->roads ? WEIR_OK : no_memory(err);
+}
+
 static weir_code keep_network(const weir_fabric_play *play, weir_arena *arena,
                               weir_fabric_evaluation *made, weir_err *err)
 {
@@ -173,6 +197,9 @@ static weir_code fill(const weir_fabric_wish *wish, bool details, weir_fabric_pl
     }
     if (code == WEIR_OK) {
         code = keep_network(play, arena, made, err);
+    }
+    if (code == WEIR_OK) {
+        code = keep_roads(wish, play, arena, made, err);
     }
     if (code == WEIR_OK) {
         code = name_stall(play, arena, made, err);

@@ -12,6 +12,7 @@ typedef struct {
     weir_fabric_candidate_row row; /* its texts live in the arena or in the scenario */
     weir_fabric_account account;
     const char *notes[8];
+    const char **roads; /* by phase: which road it takes and why; NULL: there is one road */
     uint32_t note_count;
     double least_efficiency, most_efficiency; /* eta_transport of its roads; 0: not played */
     const char *stalled;                      /* what never ends and why; NULL: all of it ends */

@@ -70,6 +70,9 @@ foreach(source IN LISTS data_tests)
         ENVIRONMENT "WEIR_BIN=$<TARGET_FILE:weir_cli>;WEIR_SOURCE=${PROJECT_SOURCE_DIR}")
 endforeach()
 
+# Needs a library without sanitizers: .ci/run picks it out for the release build.
+set_tests_properties(data.fluid_simgrid_test PROPERTIES LABELS "data;simgrid")
+
 # --- the house itself ---
 add_test(NAME house.layers COMMAND ${PROJECT_SOURCE_DIR}/tools/check-layers)
 add_test(NAME house.layers_are_checked COMMAND ${PROJECT_SOURCE_DIR}/scripts/test-layers)

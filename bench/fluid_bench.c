@@ -170,7 +170,7 @@ static void play_folded(tree shape, uint32_t first_shift, uint32_t last_shift, c
         }
     }
     weir_fold_work work;
-    const weir_traffic traffic = {bodies, count, NULL, NULL};
+    const weir_traffic traffic = {.bodies = bodies, .count = count};
     must(weir_fold_run(t.net, &traffic, NULL, ends, &work, &err), &err);
     for (uint32_t i = 0; i < count; i++) {
         makespan_s = ends[i].end_s > makespan_s ? ends[i].end_s : makespan_s;

@@ -14,6 +14,10 @@ static weir_code check_traffic(const weir_net *net, const weir_traffic *traffic,
                                     path->links[j], links);
             }
         }
+        if (traffic->also && traffic->also[i] != WEIR_NONE && traffic->also[i] >= links) {
+            return weir_err_set(err, WEIR_ERR_INPUT, "transfer %u crosses link %u; the net has %u",
+                                i, traffic->also[i], links);
+        }
     }
     return WEIR_OK;
 }
@@ -28,13 +32,29 @@ static bool make_room(weir_fold *fold)
     return fold->body_class && fold->link_class && fold->members && fold->starts;
 }
 
+/* Classes of kinds become classes of links; a kind is never above its first link. */
+static void spread_classes(weir_fold *fold)
+{
+    for (uint32_t l = fold->twins.of_link ? fold->link_count : 0; l-- > 0;) {
+        fold->link_class[l] = fold->link_class[fold->twins.of_link[l]];
+    }
+}
+
 static weir_code fold_traffic(weir_fold *fold, const double *capacities, bool *good, weir_err *err)
 {
-    weir_code code = make_room(fold) ? WEIR_OK : WEIR_ERR_MEMORY;
+    weir_code code = make_room(fold) ? fold_find_twins(fold, capacities) : WEIR_ERR_MEMORY;
     if (code == WEIR_OK) {
         code = fold_colour(fold, capacities, good);
     }
-    return code == WEIR_OK && *good ? fold_build(fold, capacities, good, err) : code;
+    if (code == WEIR_OK && *good) {
+        code = fold_build(fold, capacities, good, err);
+    }
+    if (code == WEIR_OK && *good) {
+        spread_classes(fold);
+    }
+    fold_twins_free(&fold->twins);
+    fold->twins = (fold_twins){0};
+    return code;
 }
 
 static double *own_capacities(const weir_net *net)
@@ -62,6 +82,7 @@ weir_code weir_fold_new(const weir_net *net, const weir_traffic *traffic, weir_f
     if (made && capacities) {
         made->bodies = traffic->bodies;
         made->link_colours = traffic->link_colours;
+        made->also = traffic->also;
         made->body_count = traffic->count;
         made->link_count = weir_net_count(net);
         code = fold_traffic(made, capacities, &good, err);

@@ -7,7 +7,8 @@
  * and the net of classes (one link and one body for each) gives it exactly. What ends, ends as a
  * class. The partition is found by hashes and then checked, body by body and link by link.
  *
- * O(incidences) a round, a few rounds. Regular traffic folds to a handful of classes; hashed routes
+ * O(incidences) a round, a few rounds; where paths are long, links that no body tells apart count
+ * as one in all rounds but the first. Regular traffic folds to a handful of classes; hashed routes
  * do not fold, and then weir_fold_run plays every body itself. Not here: ranks and their
  * operations (sim/ folds those). */
 #ifndef WEIR_FABRIC_FOLD_H
@@ -22,6 +23,9 @@ typedef struct {
     /* By link: links of different colours are told apart, whatever they carry; NULL: all alike.
      * With colours folding is worth while where bodies and links together halve. */
     const uint64_t *link_colours;
+    /* By body: one more link, which its path does not name (coefficient 1); WEIR_NONE: none. NULL:
+     * for no body. weir_fold_new only. */
+    const weir_link_id *also;
 } weir_traffic;
 
 typedef struct weir_fold weir_fold;

@@ -5,6 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Links of one class that a path crosses with one coefficient. */
+typedef struct {
+    double factor;
+    uint32_t class, links;
+} crossing;
+
 static void list_members(weir_fold *fold)
 {
     memset(fold->starts, 0, ((size_t)fold->body_classes + 1) * sizeof *fold->starts);
@@ -30,68 +36,93 @@ static bool is_same(double a, double b)
 
 static bool has_same_terms(const weir_body *a, const weir_body *b)
 {
-    return a->path.count == b->path.count && is_same(a->size, b->size) &&
-           is_same(a->start_s, b->start_s) && is_same(a->latency_s, b->latency_s) &&
-           is_same(a->path.weight, b->path.weight) && is_same(a->path.cap, b->path.cap);
+    return is_same(a->size, b->size) && is_same(a->start_s, b->start_s) &&
+           is_same(a->latency_s, b->latency_s) && is_same(a->path.weight, b->path.weight) &&
+           is_same(a->path.cap, b->path.cap);
 }
 
-/* The classes and coefficients that a path crosses, in an order of their own. false: no memory. */
-static bool sort_path(const weir_fold *fold, const weir_path *path, weir_sort_pair *pairs)
+static int compare_crossings(const void *a, const void *b, const void *context)
+{
+    (void)context;
+    const crossing *x = a, *y = b;
+    if (x->class != y->class) {
+        return x->class < y->class ? -1 : 1;
+    }
+    return x->factor < y->factor ? -1 : x->factor > y->factor;
+}
+
+/* How many links of each class a path crosses with each coefficient, in an order of their own;
+ * returns how many such there are, WEIR_NONE: no memory. */
+static uint32_t sort_path(const weir_fold *fold, const weir_path *path, crossing *crossings)
 {
     for (uint32_t j = 0; j < path->count; j++) {
-        pairs[j] = (weir_sort_pair){fold->link_class[path->links[j]], bits_of(factor_of(path, j))};
+        uint32_t kind = path->links[j];
+        crossings[j] =
+            (crossing){factor_of(path, j), fold->link_class[kind], fold_size(fold, kind)};
     }
-    for (uint32_t j = 0; j < path->count; j++) { /* by coefficient first: the sort is stable */
-        uint64_t swap = pairs[j].key;
-        pairs[j].key = pairs[j].value;
-        pairs[j].value = swap;
+    if (!weir_sort(crossings, path->count, sizeof *crossings, compare_crossings, NULL)) {
+        return WEIR_NONE;
     }
-    if (!weir_sort_pairs(pairs, path->count)) {
-        return false;
-    }
+    uint32_t kept = 0;
     for (uint32_t j = 0; j < path->count; j++) {
-        uint64_t swap = pairs[j].key;
-        pairs[j].key = pairs[j].value;
-        pairs[j].value = swap;
+        if (kept && compare_crossings(&crossings[kept - 1], &crossings[j], NULL) == 0) {
+            crossings[kept - 1].links += crossings[j].links;
+        } else {
+            crossings[kept++] = crossings[j];
+        }
     }
-    return weir_sort_pairs(pairs, path->count);
+    return kept;
 }
 
 /* Most members list their links in the order of their kind: no need to sort then. */
-static bool has_same_path(const weir_fold *fold, const weir_path *a, const weir_path *b,
-                          weir_sort_pair *pairs)
+static bool is_in_same_order(const weir_fold *fold, const weir_path *a, const weir_path *b)
 {
     uint32_t j = 0;
-    while (j < a->count && fold->link_class[a->links[j]] == fold->link_class[b->links[j]] &&
+    while (j < a->count && j < b->count &&
+           fold->link_class[a->links[j]] == fold->link_class[b->links[j]] &&
+           fold_size(fold, a->links[j]) == fold_size(fold, b->links[j]) &&
            is_same(factor_of(a, j), factor_of(b, j))) {
         j++;
     }
-    if (j == a->count) {
+    return j == a->count && j == b->count;
+}
+
+static bool has_same_path(const weir_fold *fold, const weir_path *a, const weir_path *b,
+                          crossing *crossings)
+{
+    if (is_in_same_order(fold, a, b)) {
         return true;
     }
-    if (!sort_path(fold, a, pairs) || !sort_path(fold, b, pairs + a->count)) {
-        return false;
+    crossing *others = crossings + a->count;
+    uint32_t count = sort_path(fold, a, crossings);
+    bool is_same_path = count != WEIR_NONE && sort_path(fold, b, others) == count;
+    for (uint32_t j = 0; j < count && is_same_path; j++) {
+        is_same_path = compare_crossings(&crossings[j], &others[j], NULL) == 0 &&
+                       crossings[j].links == others[j].links;
     }
-    return memcmp(pairs, pairs + a->count, a->count * sizeof *pairs) == 0;
+    return is_same_path;
 }
 
 static bool check_bodies(const weir_fold *fold)
 {
     uint32_t longest = 0;
     for (uint32_t i = 0; i < fold->body_count; i++) {
-        uint32_t count = fold->bodies[i].path.count;
+        uint32_t count = fold_path(fold, i).count;
         longest = count > longest ? count : longest;
     }
-    weir_sort_pair *pairs = malloc((2 * (size_t)longest + 1) * sizeof *pairs);
-    bool good = pairs != NULL;
+    crossing *crossings = malloc((2 * (size_t)longest + 1) * sizeof *crossings);
+    bool good = crossings != NULL;
     for (uint32_t c = 0; c < fold->body_classes && good; c++) {
-        const weir_body *first = &fold->bodies[fold->members[fold->starts[c]]];
+        uint32_t first = fold->members[fold->starts[c]];
+        const weir_path path = fold_path(fold, first);
         for (uint32_t m = fold->starts[c] + 1; m < fold->starts[c + 1] && good; m++) {
-            const weir_body *b = &fold->bodies[fold->members[m]];
-            good = has_same_terms(first, b) && has_same_path(fold, &first->path, &b->path, pairs);
+            uint32_t body = fold->members[m];
+            const weir_path own = fold_path(fold, body);
+            good = has_same_terms(&fold->bodies[first], &fold->bodies[body]) &&
+                   has_same_path(fold, &path, &own, crossings);
         }
     }
-    free(pairs);
+    free(crossings);
     return good;
 }
 
@@ -103,26 +134,26 @@ typedef struct {
 } link_load;
 
 typedef struct {
-    link_load *links;   /* by link */
+    link_load *kinds;   /* by kind of twins: on each of them */
     link_load *classes; /* by class of links */
     uint32_t *counts;   /* links of a class that were loaded */
     uint32_t *sizes;    /* links of a class */
-    weir_link_id *touched;
+    uint32_t *touched;  /* kinds */
     uint32_t touched_count;
 } load_check;
 
-static void load_links(const weir_fold *fold, uint32_t class, load_check *check)
+static void load_kinds(const weir_fold *fold, uint32_t class, load_check *check)
 {
     check->touched_count = 0;
     for (uint32_t m = fold->starts[class]; m < fold->starts[class + 1]; m++) {
-        const weir_path *path = &fold->bodies[fold->members[m]].path;
-        for (uint32_t j = 0; j < path->count; j++) {
-            link_load *l = &check->links[path->links[j]];
+        const weir_path path = fold_path(fold, fold->members[m]);
+        for (uint32_t j = 0; j < path.count; j++) {
+            link_load *l = &check->kinds[path.links[j]];
             if (l->seen_by != class + 1) {
                 *l = (link_load){.seen_by = class + 1};
-                check->touched[check->touched_count++] = path->links[j];
+                check->touched[check->touched_count++] = path.links[j];
             }
-            l->load += factor_of(path, j);
+            l->load += factor_of(&path, j);
             l->crossings++;
         }
     }
@@ -132,10 +163,10 @@ static void load_links(const weir_fold *fold, uint32_t class, load_check *check)
  * own path to fold->path from *at on. */
 static bool fold_load(weir_fold *fold, uint32_t class, load_check *check, uint32_t *at)
 {
-    load_links(fold, class, check);
+    load_kinds(fold, class, check);
     uint32_t from = *at;
     for (uint32_t i = 0; i < check->touched_count; i++) {
-        const link_load *l = &check->links[check->touched[i]];
+        const link_load *l = &check->kinds[check->touched[i]];
         uint32_t link_class = fold->link_class[check->touched[i]];
         link_load *all = &check->classes[link_class];
         if (all->seen_by != class + 1) {
@@ -143,7 +174,7 @@ static bool fold_load(weir_fold *fold, uint32_t class, load_check *check, uint32
             check->counts[link_class] = 0;
             fold->path[(*at)++] = link_class;
         }
-        check->counts[link_class]++;
+        check->counts[link_class] += fold_size(fold, check->touched[i]);
         /* sums of the same fractions in another order may differ in their last bits */
         if (l->crossings != all->crossings || fabs(l->load - all->load) > 1e-12 * all->load) {
             return false;
@@ -162,15 +193,17 @@ static bool check_links(weir_fold *fold, const double *capacities, double *class
                         load_check *check)
 {
     const uint64_t *colours = fold->link_colours;
-    for (uint32_t l = 0; l < fold->link_count; l++) {
-        uint32_t class = fold->link_class[l];
-        if (check->sizes[class]++ == 0) {
+    for (uint32_t k = 0; k < fold_kinds(fold); k++) {
+        uint32_t class = fold->link_class[k];
+        weir_link_id l = fold_first(fold, k);
+        if (check->sizes[class] == 0) {
             class_capacities[class] = capacities[l];
             check->touched[class] = l; /* the first of its class; overwritten afterwards */
         } else if (!is_same(class_capacities[class], capacities[l]) ||
                    (colours && colours[check->touched[class]] != colours[l])) {
             return false;
         }
+        check->sizes[class] += fold_size(fold, k);
     }
     uint32_t at = 0;
     for (uint32_t c = 0; c < fold->body_classes; c++) {
@@ -202,31 +235,31 @@ static size_t path_bound(const weir_fold *fold)
 {
     size_t bound = 0;
     for (uint32_t c = 0; c < fold->body_classes; c++) {
-        bound += fold->bodies[fold->members[fold->starts[c]]].path.count;
+        bound += fold_path(fold, fold->members[fold->starts[c]]).count;
     }
     return bound;
 }
 
 static weir_code build_classes(weir_fold *fold, const double *capacities, bool *good, weir_err *err)
 {
-    size_t links = (size_t)fold->link_count + 1, classes = (size_t)fold->link_classes + 1;
+    size_t kinds = (size_t)fold_kinds(fold) + 1, classes = (size_t)fold->link_classes + 1;
     size_t bound = path_bound(fold) + 1;
-    load_check check = {.links = calloc(links, sizeof *check.links),
+    load_check check = {.kinds = calloc(kinds, sizeof *check.kinds),
                         .classes = calloc(classes, sizeof *check.classes),
                         .counts = calloc(classes, sizeof *check.counts),
                         .sizes = calloc(classes, sizeof *check.sizes),
-                        .touched = malloc(links * sizeof *check.touched)};
+                        .touched = malloc(kinds * sizeof *check.touched)};
     double *class_capacities = calloc(classes, sizeof *class_capacities);
     fold->firsts = malloc(((size_t)fold->body_classes + 1) * sizeof *fold->firsts);
     fold->path = malloc(bound * sizeof *fold->path);
     fold->factors = malloc(bound * sizeof *fold->factors);
     weir_code code = WEIR_ERR_MEMORY;
-    if (check.links && check.classes && check.counts && check.sizes && check.touched &&
+    if (check.kinds && check.classes && check.counts && check.sizes && check.touched &&
         class_capacities && fold->firsts && fold->path && fold->factors) {
         *good = check_links(fold, capacities, class_capacities, &check);
         code = *good ? build_net(fold, class_capacities, err) : WEIR_OK;
     }
-    free(check.links);
+    free(check.kinds);
     free(check.classes);
     free(check.counts);
     free(check.sizes);

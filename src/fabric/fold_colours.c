@@ -2,13 +2,6 @@
 
 #include <stdlib.h>
 
-/* Distinct colours, numbered in order of first appearance. */
-typedef struct {
-    uint64_t *colours;
-    uint32_t *numbers; /* 0 = free, else the number + 1 */
-    uint32_t mask, count;
-} colour_table;
-
 typedef struct {
     weir_fold *fold;
     const double *capacities;
@@ -16,17 +9,9 @@ typedef struct {
     colour_table table;
 } refinement;
 
-static uint64_t mix(uint64_t z)
-{
-    z += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 /* --- numbering colours --- */
 
-static bool table_make(colour_table *table, uint32_t items)
+bool fold_table_make(colour_table *table, uint32_t items)
 {
     uint32_t size = 64;
     while (size < items && size < 1u << 31) {
@@ -39,9 +24,8 @@ static bool table_make(colour_table *table, uint32_t items)
     return table->colours && table->numbers;
 }
 
-/* Fills only as much of the table as there are classes: it is cleared by what was put in. */
-static uint32_t number_colours(colour_table *table, const uint64_t *colours, uint32_t count,
-                               uint32_t *numbers)
+uint32_t fold_number(colour_table *table, const uint64_t *colours, uint32_t count,
+                     uint32_t *numbers)
 {
     table->count = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -58,6 +42,7 @@ static uint32_t number_colours(colour_table *table, const uint64_t *colours, uin
     return table->count;
 }
 
+/* Only as much of the table is filled as there are classes: it is cleared by what was put in. */
 static void table_clear(colour_table *table, const uint64_t *colours, uint32_t count)
 {
     if (table->count > table->mask / 16) {
@@ -79,16 +64,17 @@ static void begin_colours(refinement *r)
     const weir_fold *fold = r->fold;
     for (uint32_t i = 0; i < fold->body_count; i++) {
         const weir_body *b = &fold->bodies[i];
-        uint64_t colour = mix(b->path.count);
-        colour = mix(colour ^ bits_of(b->size));
-        colour = mix(colour ^ bits_of(b->start_s));
-        colour = mix(colour ^ bits_of(b->latency_s));
-        colour = mix(colour ^ bits_of(b->path.weight));
-        r->body_colours[i] = mix(colour ^ bits_of(b->path.cap));
+        uint64_t colour = fold_mix(b->path.count + (fold_also(fold, i) != WEIR_NONE));
+        colour = fold_mix(colour ^ bits_of(b->size));
+        colour = fold_mix(colour ^ bits_of(b->start_s));
+        colour = fold_mix(colour ^ bits_of(b->latency_s));
+        colour = fold_mix(colour ^ bits_of(b->path.weight));
+        r->body_colours[i] = fold_mix(colour ^ bits_of(b->path.cap));
     }
-    for (uint32_t l = 0; l < fold->link_count; l++) {
-        uint64_t own = fold->link_colours ? mix(fold->link_colours[l]) : 0;
-        r->link_colours[l] = mix(bits_of(r->capacities[l]) ^ own);
+    for (uint32_t k = 0; k < fold_kinds(fold); k++) {
+        weir_link_id l = fold_first(fold, k);
+        uint64_t own = fold->link_colours ? fold_mix(fold->link_colours[l]) : 0;
+        r->link_colours[k] = fold_mix(bits_of(r->capacities[l]) ^ own);
     }
 }
 
@@ -96,15 +82,15 @@ static void begin_colours(refinement *r)
 static void colour_links(refinement *r)
 {
     const weir_fold *fold = r->fold;
-    for (uint32_t l = 0; l < fold->link_count; l++) {
-        r->link_colours[l] = mix(fold->link_class[l]);
+    for (uint32_t k = 0; k < fold_kinds(fold); k++) {
+        r->link_colours[k] = fold_mix(fold->link_class[k]);
     }
     for (uint32_t i = 0; i < fold->body_count; i++) {
-        const weir_path *path = &fold->bodies[i].path;
-        uint64_t colour = mix(0x5851F42D4C957F2Du ^ fold->body_class[i]);
-        for (uint32_t j = 0; j < path->count; j++) {
-            r->link_colours[path->links[j]] +=
-                path->bytes_per_unit ? mix(colour ^ bits_of(path->bytes_per_unit[j])) : mix(colour);
+        const weir_path path = fold_path(fold, i);
+        uint64_t colour = fold_mix(0x5851F42D4C957F2Du ^ fold->body_class[i]);
+        for (uint32_t j = 0; j < path.count; j++) {
+            r->link_colours[path.links[j]] +=
+                fold_mix(path.bytes_per_unit ? colour ^ bits_of(path.bytes_per_unit[j]) : colour);
         }
     }
 }
@@ -112,15 +98,16 @@ static void colour_links(refinement *r)
 static void colour_bodies(refinement *r)
 {
     const weir_fold *fold = r->fold;
-    for (uint32_t l = 0; l < fold->link_count; l++) {
-        r->link_colours[l] = mix(0x14057B7EF767814Fu ^ fold->link_class[l]);
+    for (uint32_t k = 0; k < fold_kinds(fold); k++) {
+        r->link_colours[k] = fold_mix(0x14057B7EF767814Fu ^ fold->link_class[k]);
     }
     for (uint32_t i = 0; i < fold->body_count; i++) {
-        const weir_path *path = &fold->bodies[i].path;
-        uint64_t colour = mix(fold->body_class[i]);
-        for (uint32_t j = 0; j < path->count; j++) {
-            uint64_t link = r->link_colours[path->links[j]];
-            colour += path->bytes_per_unit ? mix(link ^ bits_of(path->bytes_per_unit[j])) : link;
+        const weir_path path = fold_path(fold, i);
+        uint64_t colour = fold_mix(fold->body_class[i]);
+        for (uint32_t j = 0; j < path.count; j++) {
+            uint64_t link = r->link_colours[path.links[j]];
+            link = path.bytes_per_unit ? fold_mix(link ^ bits_of(path.bytes_per_unit[j])) : link;
+            colour += fold_size(fold, path.links[j]) * link;
         }
         r->body_colours[i] = colour;
     }
@@ -129,17 +116,15 @@ static void colour_bodies(refinement *r)
 static uint32_t renumber_links(refinement *r)
 {
     weir_fold *fold = r->fold;
-    uint32_t classes =
-        number_colours(&r->table, r->link_colours, fold->link_count, fold->link_class);
-    table_clear(&r->table, r->link_colours, fold->link_count);
+    uint32_t classes = fold_number(&r->table, r->link_colours, fold_kinds(fold), fold->link_class);
+    table_clear(&r->table, r->link_colours, fold_kinds(fold));
     return classes;
 }
 
 static uint32_t renumber_bodies(refinement *r)
 {
     weir_fold *fold = r->fold;
-    uint32_t classes =
-        number_colours(&r->table, r->body_colours, fold->body_count, fold->body_class);
+    uint32_t classes = fold_number(&r->table, r->body_colours, fold->body_count, fold->body_class);
     table_clear(&r->table, r->body_colours, fold->body_count);
     return classes;
 }
@@ -182,7 +167,7 @@ weir_code fold_colour(weir_fold *fold, const double *capacities, bool *good)
     uint64_t *bodies = malloc(((size_t)fold->body_count + 1) * sizeof *bodies);
     uint64_t *links = malloc(((size_t)fold->link_count + 1) * sizeof *links);
     refinement r = {fold, capacities, bodies, links, {0}};
-    bool has_room = table_make(&r.table, most) && bodies && links;
+    bool has_room = fold_table_make(&r.table, most) && bodies && links;
     if (has_room) {
         *good = refine(&r);
     }

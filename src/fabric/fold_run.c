@@ -242,7 +242,10 @@ static weir_code play(stretch *s, weir_err *err)
 {
     double until_s = next_change_s(s);
     weir_fold *fold = NULL;
-    const weir_traffic rest = {s->rest, s->count, s->capacities, s->traffic->link_colours};
+    const weir_traffic rest = {.bodies = s->rest,
+                               .count = s->count,
+                               .capacities = s->capacities,
+                               .link_colours = s->traffic->link_colours};
     weir_code code = weir_fold_new(s->net, &rest, &fold, err);
     if (code != WEIR_OK) {
         return code;

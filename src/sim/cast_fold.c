@@ -20,8 +20,10 @@ typedef struct {
     uint32_t links;
     weir_net *net;
     weir_body *bodies;
+    weir_link_id
+        *also; /* by body: the link of its meeting; WEIR_NONE: a marker, whose path has it */
     uint64_t *colours;
-    weir_arena *arena; /* owns bodies, colours, paths */
+    weir_arena *arena; /* owns bodies, colours, the markers' paths */
 } fold_scene;
 
 static weir_link_id device_link(const fold_scene *scene, uint32_t device)
@@ -78,31 +80,6 @@ static bool colour_links(fold_scene *scene)
     return true;
 }
 
-/* The body as it was, over one more link. */
-static bool extend_body(fold_scene *scene, weir_body *body, weir_link_id link)
-{
-    uint32_t n = body->path.count;
-    weir_link_id *links = weir_arena_alloc(scene->arena, (size_t)n + 1, sizeof *links);
-    double *factors = body->path.bytes_per_unit
-                          ? weir_arena_alloc(scene->arena, (size_t)n + 1, sizeof *factors)
-                          : NULL;
-    if (!links || (body->path.bytes_per_unit && !factors)) {
-        return false;
-    }
-    if (n) {
-        memcpy(links, body->path.links, n * sizeof *links);
-    }
-    links[n] = link;
-    if (factors) {
-        memcpy(factors, body->path.bytes_per_unit, n * sizeof *factors);
-        factors[n] = 1;
-    }
-    body->path.count = n + 1;
-    body->path.links = links;
-    body->path.bytes_per_unit = factors;
-    return true;
-}
-
 /* start_s tells exchanges and rounds apart: 0 is the marker's. */
 static bool add_marker(fold_scene *scene, uint32_t m, double start_s)
 {
@@ -119,6 +96,7 @@ static bool add_marker(fold_scene *scene, uint32_t m, double start_s)
         links[i] = device_link(scene, all->members[meeting->first_member + i]);
     }
     links[meeting->member_count] = meeting_link(scene, m);
+    scene->also[all->body_count + m] = WEIR_NONE;
     *marker = (weir_body){.path = {.count = meeting->member_count + 1, .links = links},
                           .size = 1 + (double)exchange->groups[meeting->group].plan->pace_tier,
                           .start_s = start_s};
@@ -128,9 +106,10 @@ static bool add_marker(fold_scene *scene, uint32_t m, double start_s)
 static bool add_bodies(fold_scene *scene)
 {
     const sim_cast *all = scene->all;
-    scene->bodies = weir_arena_alloc(scene->arena, (size_t)all->body_count + all->meeting_count + 1,
-                                     sizeof *scene->bodies);
-    if (!scene->bodies) {
+    size_t count = (size_t)all->body_count + all->meeting_count + 1;
+    scene->bodies = weir_arena_alloc(scene->arena, count, sizeof *scene->bodies);
+    scene->also = weir_arena_alloc(scene->arena, count, sizeof *scene->also);
+    if (!scene->bodies || !scene->also) {
         return false;
     }
     if (all->body_count) {
@@ -148,10 +127,10 @@ static bool add_bodies(fold_scene *scene)
         bool ok = add_marker(scene, m, code);
         for (uint32_t r = 0; ok && r < meeting->round_count; r++) {
             const cast_round *round = &all->rounds[meeting->first_round + r];
-            for (uint32_t b = 0; ok && b < round->body_count; b++) {
+            for (uint32_t b = 0; b < round->body_count; b++) {
                 weir_body *body = &scene->bodies[round->first_body + b];
                 body->start_s = code + 1 + (double)r;
-                ok = extend_body(scene, body, meeting_link(scene, m));
+                scene->also[round->first_body + b] = meeting_link(scene, m);
             }
         }
         if (!ok) {
@@ -366,7 +345,8 @@ weir_code sim_cast_fold(const sim_cast *all, sim_cast *folded, weir_err *err)
     if (code == WEIR_OK) {
         const weir_traffic traffic = {.bodies = scene.bodies,
                                       .count = all->body_count + all->meeting_count,
-                                      .link_colours = scene.colours};
+                                      .link_colours = scene.colours,
+                                      .also = scene.also};
         code = weir_fold_new(scene.net, &traffic, &fold, err);
     }
     if (code == WEIR_OK && fold) {

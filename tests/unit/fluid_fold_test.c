@@ -51,7 +51,7 @@ static weir_fold_work fold_and_run(const weir_net *net, const traffic *t,
 {
     weir_err err = {0};
     weir_fold_work work;
-    const weir_traffic all = {t->bodies, t->count, NULL, NULL};
+    const weir_traffic all = {.bodies = t->bodies, .count = t->count};
     if (weir_fold_run(net, &all, changes, ends, &work, &err) != WEIR_OK) {
         fail_msg("%s", err.text);
     }
@@ -80,7 +80,7 @@ static void a_million_flows_fold_to_three_classes(void **state)
         }
     }
     weir_fold *fold;
-    const weir_traffic all = {t.bodies, t.count, NULL, NULL};
+    const weir_traffic all = {.bodies = t.bodies, .count = t.count};
     assert_int_equal(weir_fold_new(shape.net, &all, &fold, NULL), WEIR_OK);
     assert_non_null(fold);
     assert_int_equal(weir_fold_body_classes(fold), 3);
@@ -325,7 +325,7 @@ static void refuses_changes_that_cannot_be(void **state)
     assert_int_equal(weir_net_add(net, 1, 0, &link, NULL), WEIR_OK);
     weir_net_seal(net);
     const weir_body body = {.path = {.count = 1, .links = &link}, .size = 1};
-    const weir_traffic one = {&body, 1, NULL, NULL};
+    const weir_traffic one = {.bodies = &body, .count = 1};
     static const weir_link_change bad[] = {{1, 0, 1}, {0, -1, 1}, {0, INFINITY, 1}, {0, 0, -1}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         weir_fold_end end;
@@ -337,11 +337,108 @@ static void refuses_changes_that_cannot_be(void **state)
     const weir_body lost = {.path = {.count = 1, .links = &nowhere}, .size = 1};
     weir_fold *fold = NULL;
     weir_err err = {0};
-    assert_int_equal(weir_fold_new(net, &(weir_traffic){&lost, 1, NULL, NULL}, &fold, &err),
-                     WEIR_ERR_INPUT);
+    const weir_traffic none = {.bodies = &lost, .count = 1};
+    assert_int_equal(weir_fold_new(net, &none, &fold, &err), WEIR_ERR_INPUT);
     assert_string_equal(err.text, "transfer 0 crosses link 3; the net has 1");
     assert_null(fold);
+    const weir_traffic beside = {.bodies = &body, .count = 1, .also = &nowhere};
+    assert_int_equal(weir_fold_new(net, &beside, &fold, &err), WEIR_ERR_INPUT);
+    assert_string_equal(err.text, "transfer 0 crosses link 3; the net has 1");
     weir_net_free(net);
+}
+
+/* --- twins --- */
+
+enum { TWINS = 5 };
+
+/* The net with each link five times, in a row. */
+static weir_net *twin_net(const weir_net *net)
+{
+    weir_net *made = weir_net_new();
+    for (uint32_t l = 0; l < TWINS * weir_net_count(net); l++) {
+        weir_link_id link;
+        double capacity = weir_net_bytes_per_s(net, l / TWINS);
+        assert_int_equal(weir_net_add(made, capacity, 0, &link, NULL), WEIR_OK);
+    }
+    weir_net_seal(made);
+    return made;
+}
+
+/* Every body crosses all five of each link alike, in turns; the last link of every other path that
+ * is not sprayed is told beside it. */
+static void twin_traffic(const traffic *t, traffic *twins, weir_link_id *also)
+{
+    open_traffic(twins, t->count, 4 * TWINS);
+    for (uint32_t i = 0; i < t->count; i++) {
+        const weir_path *path = &t->bodies[i].path;
+        weir_body *b = &twins->bodies[twins->count++];
+        *b = t->bodies[i];
+        b->path.links = twins->links + twins->link_count;
+        b->path.bytes_per_unit = path->bytes_per_unit ? twins->factors + twins->link_count : NULL;
+        b->path.count = path->count * TWINS;
+        for (uint32_t j = 0; j < b->path.count; j++) {
+            twins->factors[twins->link_count] =
+                path->bytes_per_unit ? path->bytes_per_unit[j % path->count] : 1;
+            twins->links[twins->link_count++] =
+                path->links[j % path->count] * TWINS + (j / path->count + i) % TWINS;
+        }
+        also[i] = WEIR_NONE;
+        if (i % 2 && !path->bytes_per_unit) {
+            also[i] = b->path.links[--b->path.count];
+        }
+    }
+}
+
+static void compare_folds(const weir_fold *one, const weir_fold *twins, const traffic *t,
+                          uint64_t seed)
+{
+    uint32_t links = weir_net_count(weir_fold_net(one));
+    assert_int_equal(weir_net_count(weir_fold_net(twins)), links);
+    assert_int_equal(weir_fold_body_classes(one), weir_fold_body_classes(twins));
+    assert_memory_equal(weir_fold_class_of_body(one), weir_fold_class_of_body(twins),
+                        t->count * sizeof(uint32_t));
+    for (uint32_t l = 0; l < TWINS * (COPIES * OWN + SHARED); l++) {
+        if (weir_fold_class_of_link(one)[l / TWINS] != weir_fold_class_of_link(twins)[l]) {
+            fail_msg("seed %u, link %u: class %u, alone %u", (unsigned)seed, l,
+                     weir_fold_class_of_link(twins)[l], weir_fold_class_of_link(one)[l / TWINS]);
+        }
+    }
+    for (uint32_t c = 0; c < weir_fold_body_classes(one); c++) {
+        const weir_path a = weir_fold_body(one, c).path, b = weir_fold_body(twins, c).path;
+        double of_one = 0, of_twins = 0; /* the same loads on the same classes, in any order */
+        assert_int_equal(a.count, b.count);
+        for (uint32_t j = 0; j < a.count; j++) {
+            of_one += (1 + a.links[j]) * a.bytes_per_unit[j];
+            of_twins += (1 + b.links[j]) * b.bytes_per_unit[j];
+        }
+        assert_true(fabs(of_one - of_twins) <= 1e-12 * of_one);
+    }
+}
+
+static void links_that_no_body_tells_apart_fold_as_one_of_them_does(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        uint64_t s = seed * 7919;
+        weir_net *net = copied_net(&s), *wide = twin_net(net);
+        weir_link_id also[COPIES * PLAYERS];
+        traffic t, twins;
+        copied_traffic(&t, &s);
+        twin_traffic(&t, &twins, also);
+        const weir_traffic alone = {.bodies = t.bodies, .count = t.count};
+        const weir_traffic all = {.bodies = twins.bodies, .count = t.count, .also = also};
+        weir_fold *fold = NULL, *wide_fold = NULL;
+        assert_int_equal(weir_fold_new(net, &alone, &fold, NULL), WEIR_OK);
+        assert_int_equal(weir_fold_new(wide, &all, &wide_fold, NULL), WEIR_OK);
+        assert_true(fold && wide_fold);
+        compare_folds(fold, wide_fold, &t, seed);
+        weir_fold_free(fold);
+        weir_fold_free(wide_fold);
+        close_traffic(&t);
+        close_traffic(&twins);
+        weir_net_free(net);
+        weir_net_free(wide);
+    }
 }
 
 int main(void)
@@ -354,6 +451,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fold_is_played_body_by_body),
         cmocka_unit_test(links_of_different_colours_do_not_fold),
         cmocka_unit_test(refuses_changes_that_cannot_be),
+        cmocka_unit_test(links_that_no_body_tells_apart_fold_as_one_of_them_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

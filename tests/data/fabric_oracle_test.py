@@ -72,6 +72,44 @@ class Oracles(unittest.TestCase):
     def expect_s(self, candidate, expected_s):
         self.assertAlmostEqual(candidate["step_s"], expected_s, delta=2e-9 + 1e-12 * expected_s)
 
+    # --- section 1: switches of 8, 16, 32, 64 ports, one cable between each two ---
+
+    def play_tree(self, hosts, ports, phase, *routings):
+        """Candidates by routing. Seed 1 draws the oracles' permutation, and their ways for it."""
+        tree = {"kind": "clos", "tiers": 3, "trunk": [1, 1], "switch": switch(ports), **BARE}
+        found, _ = self.play("tree", cluster(hosts), {"phases": [{"name": "a", **phase}]},
+                             *({"name": r, "routing": r, **tree}
+                               for r in routings))
+        return found
+
+    def test_permutations_on_fat_trees_take_as_long_as_other_solvers_say(self):
+        """Spraying is ideal; over 65,536 hosts it has more ways than Weir takes."""
+        for hosts, ports, fixed_s, ecmp_s in ((64, 8, 0.006, 0.008), (256, 16, 0.006, 0.010),
+                                              (1024, 16, 0.010, 0.012), (4096, 32, 0.014, 0.014),
+                                              (65536, 64, 0.016, 0.016)):
+            with self.subTest(hosts=hosts):
+                spray = ("spray",) if hosts < 65536 else ()
+                found = self.play_tree(hosts, ports, {"pattern": "permutation", "bytes": "100 MB"},
+                                       "fixed", "ecmp", *spray)
+                self.expect_s(found["fixed"], fixed_s)
+                self.expect_s(found["ecmp"], ecmp_s)
+                if spray:
+                    self.expect_s(found["spray"], 0.002)
+
+    def test_regular_traffic_on_fat_trees_takes_its_closed_form(self):
+        for hosts, ports in ((64, 8), (256, 16), (1024, 16)):
+            for phase, expected_s in (
+                    ({"pattern": "ring"}, 0.002),
+                    ({"pattern": "incast"}, (hosts - 1) * 0.002),
+                    ({"pattern": "all_to_all"}, (hosts - 1) * 0.002),
+                    ({"collective": "all_reduce", "algorithm": "ring"},
+                     2 * (hosts - 1) / hosts * 0.002)):
+                with self.subTest(hosts=hosts, phase=phase):
+                    found = self.play_tree(hosts, ports, {**phase, "bytes": "100 MB"},
+                                           "fixed", "spray")
+                    self.expect_s(found["fixed"], expected_s)
+                    self.expect_s(found["spray"], expected_s)
+
     # --- section 4 ---
 
     def test_oversubscription_slows_an_all_to_all_as_the_closed_form_says(self):

@@ -106,7 +106,9 @@ static void the_library_counts_the_steps_of_the_closed_forms(void **state)
     (void)state;
     weir_library *library = library_of(&five_us);
     for (uint32_t n = 8; n <= 1024; n *= 2) {
-        for (double bytes = 1e3; bytes < 2e9; bytes *= 1e3) {
+        for (size_t size = 0; size < 3; size++) {
+            static const double sizes[] = {1e3, 1e6, 1e9};
+            double bytes = sizes[size];
             double log_n = log2(n), part = (n - 1.0) / n * bytes * beta;
             const struct {
                 weir_collective_kind kind;
@@ -199,12 +201,14 @@ static void a_chain_is_cut_into_the_best_number_of_pieces(void **state)
         double n = counts[i], hops = n - 2;
         const costs c = {.network_hop_us = 5 * hops / (n - 1), .step_us = 5 * hops};
         weir_library *library = library_of(&c);
-        for (double bytes = 1e7; bytes < 2e9; bytes *= 10) {
+        for (size_t size = 0; size < 3; size++) {
+            static const double sizes[] = {1e7, 1e8, 1e9};
+            double bytes = sizes[size];
             weir_collective_shape shape = flat(WEIR_COLLECTIVE_BROADCAST, bytes, counts[i]);
             double best = sqrt(hops * bytes * beta / alpha), least_s = INFINITY;
             double found_s = seconds(library, &shape, WEIR_ALGORITHM_CHAIN);
             expect_near("chain", found_s, (hops + best) * (alpha + bytes / best * beta), 1e-12);
-            for (double k = 1; k < 4 * best; k++) {
+            for (uint32_t k = 1; k < 4 * best; k++) {
                 least_s = fmin(least_s, (hops + k) * (alpha + bytes / k * beta));
             }
             assert_true(found_s <= least_s * (1 + 1e-12)); /* of whole numbers of pieces */

@@ -189,7 +189,7 @@ static void the_order_of_flows_changes_nothing(void **state)
     for (uint64_t seed = 1; seed <= 2000; seed++) {
         uint64_t s = seed * 37;
         uint32_t plain[FLOWS], *mixed;
-        double first[FLOWS], second[FLOWS];
+        double first[FLOWS] = {0}, second[FLOWS] = {0};
         bool is_exact = true;
         world w;
         world_draw(&w, &s, seed % 4 == 0 ? BODIES : seed % 4 == 1 ? MESSAGES : WHOLE);

@@ -68,8 +68,26 @@ static void bill_nics(maker *m)
     }
 }
 
+/* Of switches whose kind nobody named neither ports, power nor price are known. */
+static void bill_unnamed_switches(maker *m, const weir_bill_switches *s)
+{
+    weir_bill_item item = {.item = "switch",
+                           .part = "unnamed switch",
+                           .name = "switch of a kind that is not named",
+                           .place = s->place,
+                           .count = s->count};
+    add_item(m, item, NAN, (weir_unit_price){NULL, 1});
+    m->bill.switches += s->count;
+    m->bill.switch_ports += s->ports_used;
+    m->bill.switch_ports_used += s->ports_used;
+}
+
 static weir_code bill_switches(maker *m, const weir_bill_switches *s, weir_err *err)
 {
+    if (!s->part) {
+        bill_unnamed_switches(m, s);
+        return WEIR_OK;
+    }
     uint64_t ports = s->count * s->part->ports;
     if (s->ports_used > ports) {
         return weir_err_set(err, WEIR_ERR_INPUT,

@@ -15,8 +15,8 @@
 /* --- what is billed --- */
 
 typedef struct {
-    const char *place; /* "leaf", "spine", "core", "router" */
-    const weir_switch_part *part;
+    const char *place;            /* "leaf", "spine", "core", "router" */
+    const weir_switch_part *part; /* NULL: of a kind that is not named: no price, no power */
     uint64_t count;
     uint64_t ports_used; /* of all of them */
 } weir_bill_switches;

@@ -223,6 +223,24 @@ static void names_what_has_no_price_or_power_and_leaves_it_out(void **state)
     weir_parts_free(parts);
 }
 
+/* A list of cables may name switches without saying which are to be bought. */
+static void counts_switches_that_are_not_named_without_price_or_power(void **state)
+{
+    (void)state;
+    weir_parts *parts = load();
+    weir_arena *arena = weir_arena_new();
+    weir_bill_switches unnamed = {"router", NULL, 3, 130};
+    weir_bill_input input = {.parts = parts, .switches = &unnamed, .switch_rows = 1};
+    weir_bill bill = make(&input, arena);
+    assert_int_equal(bill.switches, 3);
+    assert_int_equal(bill.switch_ports_used, 130);
+    assert_non_null(bill.unpriced);
+    assert_non_null(bill.unpowered);
+    assert_true(isnan(find(&bill, "switch", "router")->typical_usd));
+    weir_arena_free(arena);
+    weir_parts_free(parts);
+}
+
 static void refuses_more_cables_than_ports(void **state)
 {
     (void)state;
@@ -333,6 +351,7 @@ int main(void)
         cmocka_unit_test(bills_the_fat_tree_of_65536_hosts_as_the_oracle_does),
         cmocka_unit_test(takes_as_many_modules_as_the_rate_of_a_cable_needs),
         cmocka_unit_test(names_what_has_no_price_or_power_and_leaves_it_out),
+        cmocka_unit_test(counts_switches_that_are_not_named_without_price_or_power),
         cmocka_unit_test(refuses_more_cables_than_ports),
         cmocka_unit_test(a_year_costs_what_a_calculation_by_hand_says),
         cmocka_unit_test(counts_conversions_by_the_bytes_that_make_them),

@@ -15,17 +15,16 @@ static weir_code no_memory(planner *p)
 
 /* --- bodies --- */
 
-static double efficiency(planner *p, weir_link_id link)
+/* Of the links inside nodes, and of the network's. */
+static void find_efficiencies(const planner *p, double found[2])
 {
     const weir_collective_choice *c = p->choice;
     double transport = p->job->transport_efficiency > 0 ? p->job->transport_efficiency : 1;
-    double found =
-        plan_link_is_network(p, link) ? c->network_efficiency * transport : c->node_efficiency;
-    return found > 0 ? found : 1;
+    found[0] = c->node_efficiency > 0 ? c->node_efficiency : 1;
+    found[1] = c->network_efficiency * transport > 0 ? c->network_efficiency * transport : 1;
 }
 
-/* Touched links in order of their numbers. */
-static bool sort_touched(plan_draft *draft)
+static bool sort_few(plan_draft *draft)
 {
     weir_sort_pair *pairs = malloc((draft->count + (size_t)1) * sizeof *pairs);
     if (!pairs) {
@@ -40,6 +39,29 @@ static bool sort_touched(plan_draft *draft)
     }
     free(pairs);
     return is_sorted;
+}
+
+/* Touched links in order of their numbers; many of them by a mark for each link of the net. */
+static bool sort_touched(const planner *p, plan_draft *draft)
+{
+    uint32_t words = weir_net_count(p->net) / 64 + 1, count = 0;
+    if (draft->count < words) {
+        return sort_few(draft);
+    }
+    uint64_t *marks = calloc(words, sizeof *marks);
+    if (!marks) {
+        return false;
+    }
+    for (uint32_t i = 0; i < draft->count; i++) {
+        marks[draft->touched[i] / 64] |= (uint64_t)1 << draft->touched[i] % 64;
+    }
+    for (uint32_t w = 0; w < words; w++) {
+        for (uint64_t left = marks[w]; left; left &= left - 1) {
+            draft->touched[count++] = 64 * w + (uint32_t)__builtin_ctzll(left);
+        }
+    }
+    free(marks);
+    return true;
 }
 
 static void draft_empty(plan_draft *draft)
@@ -58,13 +80,16 @@ weir_code plan_body(planner *p, plan_draft *draft, double unit_bytes)
     weir_plan *plan = &p->plan;
     weir_link_id *links = weir_arena_alloc(plan->arena, draft->count, sizeof *links);
     double *amounts = weir_arena_alloc(plan->arena, draft->count, sizeof *amounts);
-    if (!links || !amounts || !sort_touched(draft) ||
+    if (!links || !amounts || !sort_touched(p, draft) ||
         !weir_grow(&plan->bodies, plan->body_count, &plan->body_room, sizeof *plan->bodies)) {
         return no_memory(p);
     }
+    double efficiencies[2];
+    find_efficiencies(p, efficiencies);
     for (uint32_t i = 0; i < draft->count; i++) {
         links[i] = draft->touched[i];
-        amounts[i] = draft->bytes[links[i]] / unit_bytes / efficiency(p, links[i]);
+        amounts[i] =
+            draft->bytes[links[i]] / unit_bytes / efficiencies[plan_link_is_network(p, links[i])];
     }
     plan->bodies[plan->body_count++] = (weir_body){
         .path = {.count = draft->count, .links = links, .bytes_per_unit = amounts},
@@ -85,7 +110,23 @@ weir_code plan_class_bodies(planner *p, double unit_bytes)
 
 /* --- rounds --- */
 
-/* Bytes of the round's bodies by link, as seconds; the slowest link. */
+/* The slowest link of a body that nobody else shares links with: seconds. */
+static double find_slowest(const planner *p, const weir_body *body, weir_link_id *slowest)
+{
+    double most_s = 0;
+    *slowest = body->path.count ? body->path.links[0] : WEIR_NONE;
+    for (uint32_t i = 0; i < body->path.count; i++) {
+        weir_link_id link = body->path.links[i];
+        double s = body->size * body->path.bytes_per_unit[i] / weir_net_bytes_per_s(p->net, link);
+        if (s > most_s) {
+            most_s = s;
+            *slowest = link;
+        }
+    }
+    return most_s;
+}
+
+/* Bytes of the round's bodies by link, as seconds; the slowest link. Of several bodies. */
 static weir_code sum_links(planner *p, const weir_round *round, weir_link_id *slowest)
 {
     weir_code code = WEIR_OK;
@@ -173,11 +214,14 @@ static weir_code play_round(planner *p, weir_round *round)
 
 static weir_code time_round(planner *p, weir_round *round, weir_link_id *slowest)
 {
+    *slowest = WEIR_NONE;
+    if (round->body_count == 1) {
+        round->alone_s = find_slowest(p, &p->plan.bodies[round->first_body], slowest);
+        return WEIR_OK;
+    }
     weir_code code = sum_links(p, round, slowest);
     if (code == WEIR_OK && round->body_count > 1) {
         code = play_round(p, round);
-    } else if (code == WEIR_OK && *slowest != WEIR_NONE) {
-        round->alone_s = p->sums.bytes[*slowest];
     }
     if (p->sums.bytes) {
         draft_empty(&p->sums);
@@ -263,10 +307,9 @@ weir_code plan_round_of(planner *p, double unit_bytes, double steps)
     last->latency_s += steps;
     plan->body_count--;
     weir_link_id slowest;
-    code = sum_links(p, last, &slowest);
-    draft_empty(&p->sums);
+    find_slowest(p, body, &slowest);
     note_pace(p, slowest, more_s);
-    return code;
+    return WEIR_OK;
 }
 
 weir_code plan_finish(planner *p)

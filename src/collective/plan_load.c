@@ -16,9 +16,11 @@ static uint8_t link_traits(planner *p, weir_link_id link)
 {
     if (!p->known[link]) {
         weir_tier tier = weir_layout_tier(p->layout, link);
-        weir_link_ends ends = weir_layout_ends(p->layout, link);
-        bool is_network =
-            tier != WEIR_TIER_IN_NODE || ends.from == WEIR_VERTEX_NIC || ends.to == WEIR_VERTEX_NIC;
+        bool is_network = tier != WEIR_TIER_IN_NODE;
+        if (!is_network) {
+            weir_link_ends ends = weir_layout_ends(p->layout, link);
+            is_network = ends.from == WEIR_VERTEX_NIC || ends.to == WEIR_VERTEX_NIC;
+        }
         p->known[link] = (uint8_t)(1 + 2 * tier + is_network);
     }
     return p->known[link];
@@ -61,13 +63,14 @@ weir_code plan_load_link(planner *p, plan_draft *draft, weir_link_id link, doubl
 static weir_code load_route(planner *p, plan_draft *draft, const weir_route *route, double bytes)
 {
     weir_code code = draft_begin(p, draft);
+    const double *shares = route->path.bytes_per_unit;
     for (uint32_t i = 0; i < route->path.count && code == WEIR_OK; i++) {
         weir_link_id link = route->path.links[i];
-        double share = route->path.bytes_per_unit ? route->path.bytes_per_unit[i] : 1;
-        if (draft->bytes[link] != 0) {
-            draft->bytes[link] += share * bytes;
+        double more = shares ? shares[i] * bytes : bytes, so_far = draft->bytes[link];
+        if (so_far != 0) {
+            draft->bytes[link] = so_far + more;
         } else {
-            code = plan_load_link(p, draft, link, share * bytes);
+            code = plan_load_link(p, draft, link, more);
         }
     }
     return code;

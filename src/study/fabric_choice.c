@@ -1,7 +1,10 @@
 /* fabric_choice.c: algorithm, protocol and latency of a phase on a network (fabric_program.h). */
 #include "study/fabric_program.h"
 
+#include "scenario/preset.h"
+
 #include <math.h>
+#include <string.h>
 
 typedef struct {
     double node_s;    /* of one hop between devices of a node */
@@ -152,9 +155,26 @@ static weir_code measure(const weir_program_group *g, weir_collective_shape *sha
         .road = g->network->roads[g->phase].road,
     };
     weir_plan_measure(g->network->layout, &job, shape);
+    const weir_link_part *node_link = g->network->scenario->cluster.node_link;
     shape->kind = kind;
     shape->bytes = bytes;
+    shape->has_node_reduction = node_link && node_link->wiring == WEIR_NODE_SWITCHED;
     return WEIR_OK;
+}
+
+/* The library knows parts by the ids of presets; those that a scenario describes go by their rate:
+ * NULL. */
+static const char *preset_id(const char *folder, const char *id)
+{
+    const char *path;
+    uint32_t state = 0;
+    size_t from = strlen(folder) + 1, n = strlen(id);
+    while ((path = weir_preset_next(folder, &state))) {
+        if (strncmp(path + from, id, n) == 0 && strcmp(path + from + n, ".yaml") == 0) {
+            return id;
+        }
+    }
+    return NULL;
 }
 
 weir_code weir_program_choose(const weir_program_group *g, weir_program_phase *chosen,
@@ -173,11 +193,14 @@ weir_code weir_program_choose(const weir_program_group *g, weir_program_phase *c
         chosen->error_share = NAN;
         return code;
     }
+    const weir_link_part *node_link = scenario->cluster.node_link;
+    const weir_nic_part *nic = scenario->cluster.nic;
     bool is_collective = phase->kind == WEIR_PHASE_COLLECTIVE;
     weir_collective_wish wish = {
         .algorithm = is_collective ? phase->algorithm : WEIR_ALGORITHM_COUNT,
         .protocol = is_collective ? phase->protocol : WEIR_PROTOCOL_COUNT,
-        .node_transport = scenario->cluster.node_link ? scenario->cluster.node_link->id : NULL,
+        .node_transport = node_link ? preset_id("links", node_link->id) : NULL,
+        .network_transport = nic ? preset_id("nics", nic->id) : NULL,
     };
     weir_err found = {0};
     code = weir_library_choose(g->network->library, &shape, &wish, &chosen->choice, &found);

@@ -119,10 +119,28 @@ static weir_code write_assumptions(const weir_fabric_scenario *scenario,
                : weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the notes");
 }
 
+/* Once: the cluster is the same to all candidates. */
+static void note_assumed(const weir_fabric_scenario *scenario,
+                         const weir_fabric_evaluation *evaluations, weir_result *result)
+{
+    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
+        const char *node = evaluations[i].assumed[0], *network = evaluations[i].assumed[1];
+        if (node || network) {
+            weir_result_note(result,
+                             "%s does not know all links of this cluster by name: its figures of "
+                             "%s%s%s, the nearest in rate, stand for them",
+                             scenario->cluster.library, node ? node : "",
+                             node && network ? " and " : "", network ? network : "");
+            return;
+        }
+    }
+}
+
 weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
                                   const weir_fabric_evaluation *evaluations, weir_result *result,
                                   weir_err *err)
 {
+    note_assumed(scenario, evaluations, result);
     for (uint32_t i = 0; i < scenario->candidate_count; i++) {
         for (uint32_t k = 0; k < evaluations[i].note_count; k++) {
             weir_result_note(result, "%s: %s", scenario->candidates[i].name,

@@ -160,6 +160,19 @@ static weir_code keep_roads(const weir_fabric_wish *wish, const weir_fabric_play
     return made->roads ? WEIR_OK : no_memory(err);
 }
 
+/* Whose figures were taken for parts that the library does not know. */
+static void keep_assumed(const weir_fabric_play *play, weir_fabric_evaluation *made)
+{
+    for (uint32_t i = 0; i < play->network.phase_count; i++) {
+        const weir_collective_choice *choice = &play->program.phases[i].choice;
+        if (!play->program.phases[i].is_empty && choice->transport_was_assumed) {
+            made->assumed[0] = choice->node_transport ? choice->node_transport : made->assumed[0];
+            made->assumed[1] =
+                choice->network_transport ? choice->network_transport : made->assumed[1];
+        }
+    }
+}
+
 static weir_code keep_network(const weir_fabric_play *play, weir_arena *arena,
                               weir_fabric_evaluation *made, weir_err *err)
 {
@@ -169,6 +182,7 @@ static weir_code keep_network(const weir_fabric_play *play, weir_arena *arena,
     made->uplinks = network->uplinks;
     made->circuit_s = network->circuit_s;
     made->row.resets = network->resets;
+    keep_assumed(play, made);
     for (uint32_t i = 0; i < network->note_count; i++) {
         made->notes[made->note_count] = weir_arena_copy(arena, weir_str_from(network->notes[i]));
         if (!made->notes[made->note_count++]) {

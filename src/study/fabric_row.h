@@ -15,8 +15,11 @@ typedef struct {
     const char **roads; /* by phase: which road it takes and why; NULL: there is one road */
     uint32_t note_count;
     double least_efficiency, most_efficiency; /* eta_transport of its roads; 0: not played */
-    const char *stalled;                      /* what never ends and why; NULL: all of it ends */
-    const char *stopper;   /* a part without which the traffic cannot run; NULL: none was found */
+    const char
+        *assumed[2];     /* transports of the library inside and between nodes that stand for parts
+                          * it does not know; NULL: it knows them. Good as long as the library */
+    const char *stalled; /* what never ends and why; NULL: all of it ends */
+    const char *stopper; /* a part without which the traffic cannot run; NULL: none was found */
     uint64_t broken_found; /* as in weir_fabric_play */
     uint32_t blocks, uplinks;
     double circuit_s;

@@ -91,19 +91,19 @@ static void imply_ranks(weir_nccl_run *run, const double bounds[2])
     }
 }
 
-/* Without a name, what the listed ranks and the factor leave open as one kind only. */
+/* Without a name: sums have a factor above 1 in an all-reduce only, below 1 in a reduce-scatter
+ * only, whatever the number of ranks; 1 is a reduce, or an all-reduce of two. */
 static void imply_kind(weir_nccl_run *run, bool has_sum, const double bounds[2])
 {
-    if (run->kind != WEIR_COMM_UNKNOWN || run->test || run->ranks < 3 || !has_sum) {
+    if (run->kind != WEIR_COMM_UNKNOWN || run->test || !has_sum) {
         return;
     }
-    static const weir_comm_kind sums[] = {WEIR_COMM_ALL_REDUCE, WEIR_COMM_REDUCE_SCATTER,
-                                          WEIR_COMM_REDUCE};
-    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
-        double factor = weir_nccl_factor(sums[i], run->ranks);
-        if (factor >= bounds[0] && factor <= bounds[1]) {
-            run->kind = run->kind == WEIR_COMM_UNKNOWN ? sums[i] : run->kind;
-        }
+    if (bounds[0] > 1) {
+        run->kind = WEIR_COMM_ALL_REDUCE;
+    } else if (bounds[1] < 1) {
+        run->kind = WEIR_COMM_REDUCE_SCATTER;
+    } else if (run->ranks >= 3) {
+        run->kind = WEIR_COMM_REDUCE;
     }
 }
 

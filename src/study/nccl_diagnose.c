@@ -131,8 +131,11 @@ static int compare_doubles(const void *a, const void *b, const void *context)
     return (x > y) - (x < y);
 }
 
-/* The median of foretold / measured over rows of least to most bytes; NAN: there is none. */
-static weir_code median_share(const nccl_judge *j, double least, double most, double *median)
+/* The median of foretold / measured over rows of least to most bytes; NAN: there is none. Of what
+ * was measured extra_s is left out, which small messages take too long: it says nothing of
+ * bandwidth. */
+static weir_code median_share(const nccl_judge *j, double least, double most, double extra_s,
+                              double *median)
 {
     const weir_nccl_comparison *out = j->out;
     double *shares = calloc((size_t)out->row_count + 1, sizeof *shares);
@@ -141,7 +144,9 @@ static weir_code median_share(const nccl_judge *j, double least, double most, do
     for (uint32_t i = 0; shares && i < out->row_count; i++) {
         double bytes = (double)out->rows[i].bytes;
         if (bytes >= least && bytes < most && !isnan(out->rows[i].share)) {
-            shares[count++] = out->rows[i].share;
+            const weir_nccl_compared *row = &out->rows[i];
+            double net_s = fmax(row->measured_s - extra_s, fmin(row->measured_s, row->foretold_s));
+            shares[count++] = extra_s > 0 ? row->foretold_s / net_s : row->share;
         }
     }
     bool is_sorted = shares && weir_sort(shares, count, sizeof *shares, compare_doubles, NULL);
@@ -168,13 +173,29 @@ static const weir_nccl_compared *plateau_row(const nccl_judge *j, double least, 
     return best;
 }
 
+/* What a small message takes longer than foretold, where that is told as a finding; else 0. */
+static double extra_latency_s(const nccl_judge *j)
+{
+    double least = INFINITY;
+    if (!(j->out->latency_factor >= j->rules->latency_factor)) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < j->out->row_count; i++) {
+        const weir_nccl_compared *row = &j->out->rows[i];
+        if ((double)row->bytes <= j->rules->small_bytes && !isnan(row->share)) {
+            least = fmin(least, row->measured_s - row->foretold_s);
+        }
+    }
+    return isfinite(least) ? fmax(0, least) : 0;
+}
+
 /* --- all of it --- */
 
 static weir_code tell_plateau(const nccl_judge *j, uint64_t collapse)
 {
     weir_nccl_comparison *out = j->out;
     double least = j->rules->plateau_bytes, most = collapse ? (double)collapse : INFINITY;
-    weir_code code = median_share(j, least, most, &out->plateau_share);
+    weir_code code = median_share(j, least, most, extra_latency_s(j), &out->plateau_share);
     const weir_nccl_compared *row = plateau_row(j, least, most);
     if (code != WEIR_OK || !row) {
         return code;
@@ -207,7 +228,7 @@ weir_code nccl_diagnose(const nccl_judge *j)
     weir_nccl_comparison *out = j->out;
     double share, best = 0;
     out->plateau_share = out->latency_factor = out->seeming_nic_bytes_per_s = NAN;
-    weir_code code = median_share(j, 0, j->rules->small_bytes + 1, &share);
+    weir_code code = median_share(j, 0, j->rules->small_bytes + 1, 0, &share);
     out->latency_factor = 1 / share;
     uint64_t collapse = 0;
     code = code == WEIR_OK ? find_collapse(j, &collapse, &best) : code;

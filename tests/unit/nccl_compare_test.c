@@ -259,6 +259,26 @@ static void half_of_the_nics_is_told_first(void **state)
     weir_nccl_report_clear(&report);
 }
 
+/* The foretold times and 2 ms on top of each: every size looks slow, but only latency is. */
+static void slow_small_messages_are_not_taken_for_missing_bandwidth(void **state)
+{
+    static const row any[] = {
+        {8, 10, 0}, {1024, 10, 0}, {134217728.0, 0, 100}, {1073741824.0, 0, 100}};
+    log_of log = {"all_reduce_perf", 16, 16, 2, any, 4};
+    weir_cluster cluster = cluster_of(2, 8, &nvlink4, &nic400, 8);
+    weir_nccl_report report = compare(&cluster, &log, (weir_nccl_options){0});
+    row late[4];
+    for (int i = 0; i < 4; i++) {
+        late[i] = (row){any[i].bytes, report.runs[0].rows[i].foretold_s * 1e6 + 2000, 0};
+    }
+    weir_nccl_report_clear(&report);
+    log.rows = late;
+    report = compare(&cluster, &log, (weir_nccl_options){0});
+    expect_first(&report, WEIR_NCCL_LATENCY);
+    assert_int_equal(report.runs[0].finding_count, 1);
+    weir_nccl_report_clear(&report);
+}
+
 static void a_spine_that_is_too_narrow_is_told_by_its_ratio(void **state)
 {
     static const row any[] = {{1073741824.0, 0, 100}};
@@ -351,6 +371,7 @@ int main(void)
         cmocka_unit_test(buffers_in_host_memory_are_a_candidate_for_every_collective),
         cmocka_unit_test(changing_rails_is_a_candidate_over_many_nodes),
         cmocka_unit_test(half_of_the_nics_is_told_first),
+        cmocka_unit_test(slow_small_messages_are_not_taken_for_missing_bandwidth),
         cmocka_unit_test(a_spine_that_is_too_narrow_is_told_by_its_ratio),
         cmocka_unit_test(more_than_the_links_carry_is_impossible),
         cmocka_unit_test(a_switch_that_does_not_add_is_told),

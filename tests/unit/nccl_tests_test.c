@@ -255,6 +255,22 @@ static void the_kind_is_implied_where_only_one_fits(void **state)
     reading_clear(&r);
 }
 
+/* 2 x 31 / 32 = 1.9375: above 1 is an all-reduce, of however many; three ranks are listed. */
+static void the_kind_of_sums_does_not_need_the_listed_ranks(void **state)
+{
+    (void)state;
+    reading r =
+        read_good("x", "#  Rank  0 Group  0 Pid 1 on a device  0 [0x07] NVIDIA H100\n"
+                       "#  Rank  1 Group  0 Pid 2 on a device  1 [0x07] NVIDIA H100\n"
+                       "#  Rank  2 Group  0 Pid 2 on a device  2 [0x07] NVIDIA H100\n" HEADING
+                       "8192 16 float sum -1 12.5 160.00 310.00 0 12.5 160.00 310.00 0\n");
+    assert_int_equal(r.tests.runs[0].kind, WEIR_COMM_ALL_REDUCE);
+    assert_int_equal(r.tests.runs[0].ranks, 3);
+    assert_int_equal(r.tests.runs[0].least_ranks, 32);
+    assert_int_equal(r.tests.runs[0].most_ranks, 32);
+    reading_clear(&r);
+}
+
 static void what_has_no_rows_is_refused(void **state)
 {
     static const char *const texts[] = {"", "hello\n",
@@ -294,6 +310,7 @@ int main(void)
         cmocka_unit_test(torn_rows_are_counted_and_the_rest_is_read),
         cmocka_unit_test(every_process_being_rank_0_is_told),
         cmocka_unit_test(the_kind_is_implied_where_only_one_fits),
+        cmocka_unit_test(the_kind_of_sums_does_not_need_the_listed_ranks),
         cmocka_unit_test(what_has_no_rows_is_refused),
         cmocka_unit_test(long_lines_are_cut_and_memory_stays_bounded),
     };

@@ -177,8 +177,8 @@ static weir_code add_settings(const candidate_build *b, const light_blocks *bloc
         }
     }
     for (uint32_t i = 0; i < n->phase_count; i++) { /* those inside blocks: any */
-        n->phases[i] = (weir_phase_road){
-            .road = first, .is_light = true, .efficiency = n->phases[i].efficiency};
+        n->phases[i].road = first;
+        n->phases[i].is_light = true;
     }
     for (uint32_t i = 0; i < p->steps && code == WEIR_OK; i++) {
         uint32_t setting = p->setting_of_step[i];

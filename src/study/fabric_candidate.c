@@ -48,6 +48,7 @@ static weir_code begin(const candidate_build *b, weir_err *err)
     }
     for (uint32_t i = 0; i < n->phase_count; i++) {
         n->phases[i].efficiency = efficiency_of(b, &b->scenario->phases[i]);
+        n->phases[i].has_pauses = b->candidate->pfc;
     }
     return weir_layout_new(&n->layout, err);
 }

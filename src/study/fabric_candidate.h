@@ -26,6 +26,7 @@ typedef struct {
     bool is_light;
     uint32_t circuits;   /* setting of the optical switches, from 1; 0: any */
     double efficiency;   /* eta_transport: share of the fluid rates that packets reach */
+    bool has_pauses;     /* lossless: an incast holds up all that leaves its senders' ports */
     const char *because; /* why this road, one clause; NULL: there is no other */
 } weir_phase_road;
 

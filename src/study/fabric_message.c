@@ -2,6 +2,7 @@
 #include "study/fabric_program.h"
 
 #include "base/grow.h"
+#include "fabric/transport.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,6 +137,10 @@ weir_code weir_program_messages(const weir_program_group *group,
         code =
             weir_traffic_visit(group->network->scenario, group->phase, group->group, &visitor, err);
         code = code == WEIR_OK ? b.code : code;
+    }
+    if (code == WEIR_OK && group->network->roads[group->phase].has_pauses) {
+        code = weir_transport_couple(group->network->layout, made.arena, made.bodies,
+                                     &made.body_count, err);
     }
     if (code == WEIR_OK) {
         finish_round(&b, choice->latency_s);

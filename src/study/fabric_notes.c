@@ -88,6 +88,16 @@ static weir_code write_price_note(const weir_fabric_scenario *scenario,
                               : weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the notes");
 }
 
+static bool has_pauses(const weir_fabric_scenario *scenario)
+{
+    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
+        if (scenario->candidates[i].pfc) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static weir_code write_assumptions(const weir_fabric_scenario *scenario,
                                    const weir_fabric_evaluation *evaluations, weir_result *result,
                                    weir_err *err)
@@ -110,7 +120,11 @@ static weir_code write_assumptions(const weir_fabric_scenario *scenario,
                      scenario->cluster.library ? "latencies and protocols of "
                                                : "collectives as closed forms, no library named",
                      scenario->cluster.library ? scenario->cluster.library : "");
-    weir_text_add(&text, WEIR_STR("; packets are not lost, queues and pauses are not modelled."));
+    weir_text_add(&text, has_pauses(scenario)
+                             ? WEIR_STR("; packets are not lost, queues are not modelled; with pfc "
+                                        "an incast of messages holds up its senders' ports.")
+                             : WEIR_STR("; packets are not lost, queues and pauses are not "
+                                        "modelled."));
     result->fabric->assumptions =
         text.failed ? NULL : weir_result_copy(result, (weir_str){text.p, (uint32_t)text.n});
     weir_text_clear(&text);

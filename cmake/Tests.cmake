@@ -21,9 +21,11 @@ foreach(source IN LISTS unit_tests)
     set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
 endforeach()
 
-# The library's allocations come to the test, which lets them fail.
-target_link_options(allocation_test PRIVATE
-    -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
+# The library's allocations come to these tests, which let them fail.
+foreach(name allocation_test fabric_allocation_test)
+    target_link_options(${name} PRIVATE
+        -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
+endforeach()
 
 # --- tests/fuzz/*_fuzz.c: fuzzers under the preset fuzz, elsewhere the corpus is replayed ---
 file(GLOB fuzz_targets CONFIGURE_DEPENDS tests/fuzz/*_fuzz.c)

@@ -35,6 +35,7 @@ static weir_code compare(fabric_run_state *run, weir_err *err)
         .threads = o->threads,
         .details = true,
         .link_series = o->perfetto || o->series_links,
+        .segments = o->series_timeline,
         .budget = run->budget,
     };
     run->result = weir_result_new();

@@ -194,7 +194,7 @@ static weir_code block_flow(const ground *g, double persistence, weir_judge_flow
             .bytes = repetitions ? cell / (double)repetitions : 0,
             .slack_s = isfinite(slack_s) ? slack_s : 0,
             .persistence = persistence,
-            .fan_out = shape.fan_out,
+            .fan_out = shape.fan_out > shape.fan_in ? shape.fan_out : shape.fan_in,
         };
         const weir_fabric_play *play = g->input->play;
         flow->use_share = play && play->step_s > 0

@@ -186,11 +186,12 @@ static const weir_fabric_traffic_row *main_traffic(const weir_fabric_result *fab
     return most;
 }
 
-/* The usual way round: light pays while switching is short, messages are large and traffic stays.
- * Where it is not so, the figure is told in words only. */
+/* The usual way round: light pays while switching is short, and from some message and persistence
+ * on (below it loses, or makes no difference). Else the figure is told in words only. */
 static bool is_usual(const asking *a, question asks)
 {
-    return !isnan(a->roots[asks]) && a->low_signs[asks] == (asks == SWITCHING ? -1 : 1);
+    int sign = a->low_signs[asks];
+    return !isnan(a->roots[asks]) && (asks == SWITCHING ? sign < 0 : sign >= 0);
 }
 
 static void add_words(weir_text *text, const asking *a, question asks, double value,

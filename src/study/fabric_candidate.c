@@ -80,21 +80,6 @@ static weir_code build_kind(const candidate_build *b, weir_err *err)
                         (int)b->candidate->kind);
 }
 
-/* A phase that asks for a road which this candidate does not have. */
-static void note_wishes(const candidate_build *b)
-{
-    bool has_light = false;
-    for (uint32_t i = 0; i < b->network->phase_count; i++) {
-        has_light |= b->network->phases[i].is_light;
-    }
-    for (uint32_t i = 0; i < b->network->phase_count && !has_light; i++) {
-        const weir_phase *phase = &b->scenario->phases[i];
-        if (phase->take == WEIR_TAKE_LIGHT && b->candidate->kind < WEIR_CANDIDATE_OCS_JOB) {
-            candidate_note(b, "phase '%s' asks for light; there are only packets", phase->name);
-        }
-    }
-}
-
 /* The network becomes a refusal; what was built is freed. */
 static weir_code refuse(const candidate_build *b, const weir_err *reason, weir_err *err)
 {
@@ -125,10 +110,9 @@ weir_code weir_candidate_network_build(const weir_fabric_scenario *scenario, uin
         code = build_kind(&b, &reason);
     }
     if (code == WEIR_OK) {
-        note_wishes(&b);
         code = weir_layout_seal(made.layout, &reason);
     }
-    if (code == WEIR_OK && b.candidate->kind != WEIR_CANDIDATE_LIST && scenario->cluster.nic) {
+    if (code == WEIR_OK && scenario->cluster.nic) {
         const weir_cluster *cluster = &scenario->cluster;
         made.nic = cluster->nic;
         made.nics = (uint64_t)cluster->nodes * (cluster->nics ? cluster->nics : cluster->devices);

@@ -291,6 +291,21 @@ static weir_code check_cluster(const weir_fabric_scenario *job, const weir_fabri
         b->nodes, b->devices, b->nics, a->nodes, a->devices, a->nics, first->file);
 }
 
+/* Switches, planes and cables follow the NICs: with others it would be another fabric. */
+static weir_code check_nics(const weir_fabric_scenario *job, const weir_fabric_scenario *first,
+                            weir_err *err)
+{
+    const weir_nic_part *a = first->cluster.nic, *b = job->cluster.nic;
+    if (a == b || (a && b && a->bytes_per_s == b->bytes_per_s && strcmp(a->name, b->name) == 0)) {
+        return WEIR_OK;
+    }
+    return weir_fabric_reject(job, job->cluster.place, err,
+                              "found nic '%s' of %g Gb/s, expected '%s' of %g Gb/s as in %.200s: "
+                              "the jobs of a mix share their fabric",
+                              b ? b->id : "none", b ? b->bytes_per_s * 8 / 1e9 : 0,
+                              a ? a->id : "none", a ? a->bytes_per_s * 8 / 1e9 : 0, first->file);
+}
+
 static weir_code read_on(const weir_yaml *doc, const weir_yaml *shared,
                          const weir_setting *settings, uint32_t setting_count,
                          weir_fabric_scenario *scenario, weir_err *err)
@@ -307,6 +322,9 @@ static weir_code read_on(const weir_yaml *doc, const weir_yaml *shared,
     }
     if (code == WEIR_OK) {
         code = check_cluster(&made, &first, err);
+    }
+    if (code == WEIR_OK) {
+        code = check_nics(&made, &first, err);
     }
     weir_fabric_scenario_clear(&first);
     if (code == WEIR_OK) {

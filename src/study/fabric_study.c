@@ -224,7 +224,8 @@ static weir_judge_ground ground_of(const study *s)
 static weir_code read_ledger(study *s, const weir_fabric_play *play, weir_lines *lines,
                              weir_err *err)
 {
-    weir_ledger_options options = {.threads = s->options->threads};
+    weir_ledger_options options = {.threads = s->options->threads,
+                                   .segments = s->options->segments};
     weir_fabric_result *fabric = s->result->fabric;
     weir_code code =
         weir_sim_ledger_build(&play->spmd, &play->run, &options, s->result, lines, err);

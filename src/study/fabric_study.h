@@ -15,6 +15,7 @@ typedef struct {
     uint32_t threads; /* 0: one for each core; the result does not depend on it */
     bool details;     /* marginals, failures, break-even: takes several plays a candidate */
     bool link_series; /* for --perfetto and --series links */
+    bool segments;    /* of the critical path, for --series timeline */
     weir_budget *budget;
 } weir_fabric_options;
 

@@ -233,6 +233,10 @@ class Oracles(unittest.TestCase):
                     # bisection to 2 %
                     self.assertAlmostEqual(fabric["break_even"]["switching_time_s"],
                                            printed_ms * 1e-3, delta=0.02 * printed_ms * 1e-3)
+                    if delay_ms < printed_ms:  # (k - 1) b / B = d; below it nothing is set again
+                        least = delay_ms * 1e-3 * 50e9 / (distance - 1)
+                        self.assertAlmostEqual(fabric["break_even"]["message_bytes"], least,
+                                               delta=0.02 * least)
 
     def test_e11_what_the_slack_does_not_hide_is_waited_for(self):
         """Slack 8 ms, d 10 ms, four settings in a step of 5 s: 8 ms, 0.16 %."""

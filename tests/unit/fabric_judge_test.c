@@ -87,7 +87,8 @@ static const char scenario_text[] =
     "    - {name: s1, compute: 2 ms, pattern: shift, degree: 2, bytes: 30 MB, axis: stage}\n"
     "    - {name: s2, compute: 6 ms, pattern: shift, degree: 2, bytes: 60 MB, axis: stage}\n"
     "    - {name: x1, pattern: shift, degree: 2, bytes: 1 MB, axis: moving}\n"
-    "    - {name: x2, pattern: shift, degree: 4, bytes: 1 MB, axis: moving}\n";
+    "    - {name: x2, pattern: shift, degree: 4, bytes: 1 MB, axis: moving}\n"
+    "    - {name: in, pattern: incast, degree: 15, bytes: 1 GB, axis: gathered}\n";
 
 static void figures_of_an_axis_are_those_of_its_phases(void **state)
 {
@@ -103,7 +104,7 @@ static void figures_of_an_axis_are_those_of_its_phases(void **state)
     weir_judge_input input = {&scenario, {.rule = rule}, NULL};
     result->fabric = &fabric;
     assert_int_equal(weir_fabric_judge(&input, result, &err), WEIR_OK);
-    assert_int_equal(fabric.traffic_count, 3 + 3);
+    assert_int_equal(fabric.traffic_count, 4 + 3);
     const weir_fabric_traffic_row *tensor = &fabric.traffic[0], *stage = &fabric.traffic[1];
     const weir_fabric_traffic_row *moving = &fabric.traffic[2];
     assert_string_equal(tensor->because, "it never leaves its node");
@@ -121,6 +122,10 @@ static void figures_of_an_axis_are_those_of_its_phases(void **state)
     assert_true(fabs(stage->persistence - (1 - 0.5 * 30 / 45)) < 1e-9);
     assert_true(fabs(moving->persistence) < 1e-9);
     assert_string_equal(moving->suits, "packets");
+    /* 15 senders on 8 nodes, all to the first device: its node hears from 7 others. */
+    assert_string_equal(fabric.traffic[3].suits, "packets");
+    assert_string_equal(fabric.traffic[3].because,
+                        "7 partners at a time, more than the 4 circuits");
     weir_result_free(result);
     weir_fabric_scenario_clear(&scenario);
 }

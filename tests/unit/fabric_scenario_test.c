@@ -546,6 +546,15 @@ static void jobs_of_a_mix_share_candidates(void **state)
              "jobs of a mix share their fabric",
              b, a);
     assert_string_equal(err.text, expected);
+
+    err = (weir_err){0};
+    file("b.yaml", "cluster: {nodes: 8, devices: 8, nic: cx8-800g}\n" TRAFFIC);
+    assert_int_equal(weir_fabric_scenario_read_mixed(b, a, NULL, 0, &s, &err), WEIR_ERR_INPUT);
+    snprintf(expected, sizeof expected,
+             "%s:1:10: found nic 'cx8-800g' of 800 Gb/s, expected 'cx7-400g' of 400 Gb/s as in %s: "
+             "the jobs of a mix share their fabric",
+             b, a);
+    assert_string_equal(err.text, expected);
 }
 
 static void what_is_found_later_names_the_place(void **state)

@@ -206,6 +206,13 @@ bool weir_layout_is_optical(const weir_layout *layout, weir_link_id link)
     return weir_layout_link(layout, link).is_optical;
 }
 
+bool weir_layout_is_circuit(const weir_layout *layout, weir_link_id link)
+{
+    weir_road road = weir_layout_road_of(layout, link);
+    const weir_topology *t = weir_layout_topology(layout, road);
+    return weir_topology_is_circuit(t, link - weir_layout_first_link(layout, road));
+}
+
 void weir_layout_name(const weir_layout *layout, weir_link_id link, weir_text *name)
 {
     const road_entry *road = &layout->roads[weir_layout_road_of(layout, link)];

@@ -49,6 +49,8 @@ typedef struct {
 weir_link_ends weir_layout_ends(const weir_layout *layout, weir_link_id link);
 weir_tier weir_layout_tier(const weir_layout *layout, weir_link_id link);
 bool weir_layout_is_optical(const weir_layout *layout, weir_link_id link);
+/* Joined by optical switches, not by a cable. */
+bool weir_layout_is_circuit(const weir_layout *layout, weir_link_id link);
 void weir_layout_name(const weir_layout *layout, weir_link_id link, weir_text *name);
 /* The link of that name ("leaf 3 -> spine 1"; without a label the first road that has one),
  * WEIR_NONE where there is none. O(links). */

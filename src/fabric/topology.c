@@ -214,6 +214,11 @@ uint32_t weir_topology_links_below_light(const weir_topology *topology)
     return topology->light.first;
 }
 
+bool weir_topology_is_circuit(const weir_topology *topology, weir_link_id link)
+{
+    return topology->kind == WEIR_FABRIC_LIGHT && link >= topology->light.first;
+}
+
 uint32_t weir_topology_node_links(const weir_topology *topology)
 {
     uint32_t count = 0;

@@ -210,6 +210,7 @@ typedef struct {
 weir_code weir_light_measure(const weir_fabric *fabric, weir_light_blocks *blocks, weir_err *err);
 /* Links before the first circuit, of a topology of that kind. */
 uint32_t weir_topology_links_below_light(const weir_topology *topology);
+bool weir_topology_is_circuit(const weir_topology *topology, weir_link_id link);
 /* Links inside nodes: they come first. */
 uint32_t weir_topology_node_links(const weir_topology *topology);
 

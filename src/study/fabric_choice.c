@@ -9,6 +9,7 @@
 typedef struct {
     double node_s;    /* of one hop between devices of a node */
     double network_s; /* of the slowest hop between nodes */
+    double ring_s;    /* of the hops between neighbours on different nodes, the mean */
     double least_s;   /* of the shortest hop between nodes: what library figures hold */
 } hops;
 
@@ -31,15 +32,34 @@ static weir_code hop(const weir_program_group *g, uint32_t from, uint32_t to, ho
                                                      : weir_err_set(err, code, "%s", found.text);
 }
 
+/* A ring's chunk crosses the hops between neighbours one after the other: their mean counts, and
+ * circuits that few of them cross count as few. */
+static weir_code look_at_ring(const weir_program_group *g, hops *seen, weir_err *err)
+{
+    uint32_t devices = g->network->scenario->cluster.devices, count = 0, n = g->groups.size;
+    uint32_t sample = n <= 256 ? n : 255;
+    double sum = 0;
+    weir_code code = WEIR_OK;
+    for (uint32_t k = 0; k < sample && n > 1 && code == WEIR_OK; k++) {
+        hops one = {0};
+        uint32_t from = g->members[k], to = g->members[(k + 1) % n];
+        code = hop(g, from, to, &one, err);
+        seen->node_s = fmax(seen->node_s, one.node_s);
+        seen->network_s = fmax(seen->network_s, one.network_s);
+        bool is_between = from / devices != to / devices;
+        sum += is_between ? one.network_s : 0;
+        count += is_between;
+    }
+    seen->ring_s = count ? sum / count : 0;
+    return code;
+}
+
 /* Neighbours in rank order, and the first member to those 1, 2, 4, ... further: what rings, trees
  * and direct messages cross. */
 static weir_code look_at_hops(const weir_program_group *g, hops *seen, weir_err *err)
 {
-    uint32_t n = g->groups.size, sample = n < 256 ? n : 256;
-    weir_code code = WEIR_OK;
-    for (uint32_t k = 0; k + 1 < sample && code == WEIR_OK; k++) {
-        code = hop(g, g->members[k], g->members[k + 1], seen, err);
-    }
+    uint32_t n = g->groups.size;
+    weir_code code = look_at_ring(g, seen, err);
     for (uint32_t k = 1; k < n && code == WEIR_OK; k *= 2) {
         code = hop(g, g->members[0], g->members[k], seen, err);
     }
@@ -90,7 +110,14 @@ static double rounds_of(weir_collective_kind kind, weir_collective_algorithm alg
     }
 }
 
-static weir_collective_algorithm usual(weir_collective_kind kind)
+/* Of a hop between nodes in that algorithm. */
+static double hop_s(weir_collective_algorithm algorithm, const hops *seen)
+{
+    bool is_ring = algorithm == WEIR_ALGORITHM_RING || algorithm == WEIR_ALGORITHM_CHAIN;
+    return is_ring && seen->ring_s > 0 ? seen->ring_s : seen->network_s;
+}
+
+weir_collective_algorithm weir_program_usual(weir_collective_kind kind)
 {
     switch (kind) {
     case WEIR_COLLECTIVE_ALL_TO_ALL:
@@ -109,14 +136,15 @@ static weir_collective_choice closed_form(const weir_phase *phase,
 {
     bool is_forced =
         phase->kind == WEIR_PHASE_COLLECTIVE && phase->algorithm != WEIR_ALGORITHM_COUNT;
-    weir_collective_algorithm algorithm = is_forced ? phase->algorithm : usual(shape->kind);
+    weir_collective_algorithm algorithm =
+        is_forced ? phase->algorithm : weir_program_usual(shape->kind);
     uint32_t nodes = shape->nodes ? shape->nodes : 1;
     double between = rounds_of(shape->kind, algorithm, nodes);
     double inside = rounds_of(shape->kind, algorithm, shape->ranks) - between;
     return (weir_collective_choice){
         .algorithm = algorithm,
         .protocol = WEIR_PROTOCOL_SIMPLE,
-        .latency_s = between * seen->network_s + fmax(inside, 0) * seen->node_s,
+        .latency_s = between * hop_s(algorithm, seen) + fmax(inside, 0) * seen->node_s,
         .node_efficiency = 1,
         .network_efficiency = 1,
     };
@@ -177,8 +205,8 @@ static const char *preset_id(const char *folder, const char *id)
     return NULL;
 }
 
-weir_code weir_program_choose(const weir_program_group *g, weir_program_phase *chosen,
-                              weir_err *err)
+weir_code weir_program_choose_as(const weir_program_group *g, weir_collective_algorithm algorithm,
+                                 weir_program_phase *chosen, weir_err *err)
 {
     const weir_fabric_scenario *scenario = g->network->scenario;
     const weir_phase *phase = &scenario->phases[g->phase];
@@ -197,7 +225,7 @@ weir_code weir_program_choose(const weir_program_group *g, weir_program_phase *c
     const weir_nic_part *nic = scenario->cluster.nic;
     bool is_collective = phase->kind == WEIR_PHASE_COLLECTIVE;
     weir_collective_wish wish = {
-        .algorithm = is_collective ? phase->algorithm : WEIR_ALGORITHM_COUNT,
+        .algorithm = algorithm,
         .protocol = is_collective ? phase->protocol : WEIR_PROTOCOL_COUNT,
         .node_transport = node_link ? preset_id("links", node_link->id) : NULL,
         .network_transport = nic ? preset_id("nics", nic->id) : NULL,
@@ -209,8 +237,19 @@ weir_code weir_program_choose(const weir_program_group *g, weir_program_phase *c
                                   found.text);
     }
     uint32_t nodes = shape.nodes ? shape.nodes : 1;
+    weir_collective_algorithm taken = chosen->choice.algorithm;
     chosen->choice.latency_s +=
-        rounds_of(shape.kind, chosen->choice.algorithm, nodes) * (seen.network_s - seen.least_s);
+        rounds_of(shape.kind, taken, nodes) * fmax(0, hop_s(taken, &seen) - seen.least_s);
     chosen->error_share = weir_library_error(g->network->library, &shape);
     return WEIR_OK;
+}
+
+weir_code weir_program_choose(const weir_program_group *g, weir_program_phase *chosen,
+                              weir_err *err)
+{
+    const weir_phase *phase = &g->network->scenario->phases[g->phase];
+    bool is_forced = phase->kind == WEIR_PHASE_COLLECTIVE;
+    weir_code code =
+        weir_program_choose_as(g, is_forced ? phase->algorithm : WEIR_ALGORITHM_COUNT, chosen, err);
+    return code == WEIR_OK ? weir_program_fit(g, chosen, err) : code;
 }

@@ -40,13 +40,13 @@ static weir_comm_kind comm_kind(const weir_phase *phase)
     return is_messages(phase) ? WEIR_COMM_SEND_RECV : WEIR_COMM_ALL_TO_ALL;
 }
 
-static weir_code plan_group(const builder *b, const weir_program_group *group,
-                            const weir_program_phase *chosen, weir_plan *plan, weir_err *err)
+weir_code weir_program_plan(const weir_program_group *group, const weir_collective_choice *choice,
+                            weir_plan *plan, weir_err *err)
 {
-    const weir_program_network *network = b->network;
+    const weir_program_network *network = group->network;
     const weir_phase *phase = &network->scenario->phases[group->phase];
     if (is_messages(phase)) {
-        return weir_program_messages(group, &chosen->choice, plan, err);
+        return weir_program_messages(group, choice, plan, err);
     }
     bool is_pattern = phase->kind == WEIR_PHASE_PATTERN;
     weir_collective_job job = {
@@ -59,7 +59,7 @@ static weir_code plan_group(const builder *b, const weir_program_group *group,
         .transport_efficiency = network->roads[group->phase].efficiency,
     };
     weir_err found = {0};
-    weir_code code = weir_plan_collective(network->layout, &job, &chosen->choice, plan, &found);
+    weir_code code = weir_plan_collective(network->layout, &job, choice, plan, &found);
     if (code == WEIR_ERR_INPUT) {
         return weir_fabric_reject(network->scenario, phase->place, err, "phase '%s': %s",
                                   phase->name, found.text);
@@ -109,7 +109,7 @@ static weir_code plan_phase(builder *b, uint32_t number, weir_exchange *exchange
         }
         weir_plan *plan = &made->plans[made->plan_count];
         if (code == WEIR_OK) {
-            code = plan_group(b, &group, &made->phases[number], plan, err);
+            code = weir_program_plan(&group, &made->phases[number].choice, plan, err);
         }
         if (code == WEIR_OK) {
             made->plan_count++;
@@ -137,7 +137,7 @@ static bool needs_light(const builder *b, const weir_exchange *exchange)
         for (uint32_t i = 0; i < plan->body_count; i++) {
             const weir_path *path = &plan->bodies[i].path;
             for (uint32_t k = 0; k < path->count; k++) {
-                if (weir_layout_is_optical(b->network->layout, path->links[k])) {
+                if (weir_layout_is_circuit(b->network->layout, path->links[k])) {
                     return true;
                 }
             }

@@ -65,9 +65,23 @@ typedef struct {
     double *scratch;         /* by link of the net, all 0: left as it was found */
 } weir_program_group;
 
-/* What the library chooses for a group, with the latency of this network. */
+/* What the library chooses for a group, with the latency of this network; on circuits what fits
+ * them, where nothing is forced. */
 weir_code weir_program_choose(const weir_program_group *group, weir_program_phase *chosen,
                               weir_err *err);
+/* The same with that algorithm (COUNT: any), whatever fits. */
+weir_code weir_program_choose_as(const weir_program_group *group,
+                                 weir_collective_algorithm algorithm, weir_program_phase *chosen,
+                                 weir_err *err);
+/* What circuits are designed for, and closed forms take: rings, chains, direct messages. */
+weir_collective_algorithm weir_program_usual(weir_collective_kind kind);
+/* fabric_fit.c: takes the usual algorithm instead of the chosen one where circuits are crossed and
+ * all groups of the phase together are done sooner with it. */
+weir_code weir_program_fit(const weir_program_group *group, weir_program_phase *chosen,
+                           weir_err *err);
+/* The plan of one group by that choice. */
+weir_code weir_program_plan(const weir_program_group *group, const weir_collective_choice *choice,
+                            weir_plan *plan, weir_err *err);
 /* One round with a body for each message of the group. */
 weir_code weir_program_messages(const weir_program_group *group,
                                 const weir_collective_choice *choice, weir_plan *plan,

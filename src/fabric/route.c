@@ -16,8 +16,9 @@ weir_code route_add(weir_router *r, weir_link_id link, double weight, weir_err *
         r->weights[place] += weight;
         return WEIR_OK;
     }
-    if (!weir_grow(&r->links, r->count, &r->link_room, sizeof *r->links) ||
-        !weir_grow(&r->weights, r->count, &r->weight_room, sizeof *r->weights)) {
+    bool is_full = r->count >= r->link_room || r->count >= r->weight_room;
+    if (is_full && (!weir_grow(&r->links, r->count, &r->link_room, sizeof *r->links) ||
+                    !weir_grow(&r->weights, r->count, &r->weight_room, sizeof *r->weights))) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a path of %u links", r->count);
     }
     r->place[link] = r->count;
@@ -26,7 +27,7 @@ weir_code route_add(weir_router *r, weir_link_id link, double weight, weir_err *
     return WEIR_OK;
 }
 
-static bool is_alive(const weir_router *r, const route_way *way)
+bool route_is_alive(const weir_router *r, const route_way *way)
 {
     for (uint32_t i = 0; r->dead_count && i < way->count; i++) {
         if (r->dead[way->links[i]]) {
@@ -39,10 +40,10 @@ static bool is_alive(const weir_router *r, const route_way *way)
 static bool make_alive(const weir_router *r, const route_ways *ways, uint64_t index, route_way *way)
 {
     way->count = 0;
-    return ways->make(ways->context, index, way) && is_alive(r, way);
+    return ways->make(ways->context, index, way) && route_is_alive(r, way);
 }
 
-static weir_code add_way(weir_router *r, const route_way *way, weir_err *err)
+weir_code route_add_way(weir_router *r, const route_way *way, weir_err *err)
 {
     for (uint32_t i = 0; i < way->count; i++) {
         weir_code code = route_add(r, way->links[i], 1, err);
@@ -64,7 +65,7 @@ static weir_code take_range(weir_router *r, const route_ways *ways, const uint64
     route_way way;
     for (uint64_t i = range[0]; i < range[1] && code == WEIR_OK; i++) {
         if (make_alive(r, ways, i, &way)) {
-            code = add_way(r, &way, err);
+            code = route_add_way(r, &way, err);
         }
     }
     return code;
@@ -103,7 +104,7 @@ weir_code route_take_one(weir_router *r, const route_ways *ways, uint64_t index,
     bool is_found = make_alive(r, ways, index, &way) ||
                     (r->dead_count && (pick_alive(r, ways, usual, number, &way) ||
                                        pick_alive(r, ways, rest, number, &way)));
-    return is_found ? add_way(r, &way, err) : WEIR_OK;
+    return is_found ? route_add_way(r, &way, err) : WEIR_OK;
 }
 
 static void begin_path(weir_router *r)
@@ -370,6 +371,7 @@ void weir_router_free(weir_router *router)
         route_fields_free(router->fields);
         route_blocks_free(router->blocks);
         free(router->box);
+        free(router->stems);
         free(router);
     }
 }

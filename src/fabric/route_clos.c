@@ -1,3 +1,4 @@
+#include "base/grow.h"
 #include "fabric/ecmp.h"
 #include "fabric/route_inside.h"
 
@@ -23,8 +24,9 @@ static uint64_t number_of(const clos_pair *p, const uint32_t digit[DIGITS])
 static void digits_of(const clos_pair *p, uint64_t number, uint32_t digit[DIGITS])
 {
     for (int i = 0; i < DIGITS; i++) {
-        digit[i] = (uint32_t)(number % p->width[i]);
-        number /= p->width[i];
+        uint32_t width = p->width[i];
+        digit[i] = width > 1 ? (uint32_t)(number % width) : 0; /* divisions take long */
+        number = width > 1 ? number / width : number;
     }
 }
 
@@ -50,26 +52,36 @@ static void push_tree(const clos_shape *c, const uint32_t leaf[2], uint32_t netw
     route_way_push(way, c->up + 2 * ((network * c->leaves + leaf[1]) * c->leaf_up + down) + 1);
 }
 
+static bool find_leaves(const clos_pair *p, const uint32_t digit[DIGITS], uint32_t nic[2],
+                        uint32_t leaf[2])
+{
+    const weir_topology *t = p->router->topology;
+    const clos_shape *c = &t->clos;
+    uint32_t count;
+    nic[0] = node_nics(t, p->from, &count) + digit[SLOT];
+    nic[1] = node_nics(t, p->to, &count);
+    nic[1] += (digit[SLOT] + digit[OTHER_SLOT]) % count;
+    leaf[0] = clos_place(c, nic[0]) / c->leaf_down;
+    leaf[1] = clos_place(c, nic[1]) / c->leaf_down;
+    return clos_network(c, nic[0], digit[PLANE]) == clos_network(c, nic[1], digit[PLANE]);
+}
+
 static bool make_way(const void *context, uint64_t index, route_way *way)
 {
     const clos_pair *p = context;
     const weir_topology *t = p->router->topology;
     const clos_shape *c = &t->clos;
-    uint32_t digit[DIGITS], count;
+    uint32_t digit[DIGITS], nic[2], leaf[2];
     digits_of(p, index, digit);
     uint32_t plane = digit[PLANE];
-    uint32_t nic[2] = {node_nics(t, p->from, &count) + digit[SLOT],
-                       node_nics(t, p->to, &count) + (digit[SLOT] + digit[OTHER_SLOT]) % count};
-    uint32_t network = clos_network(c, nic[0], plane);
-    if (network != clos_network(c, nic[1], plane)) {
+    if (!find_leaves(p, digit, nic, leaf)) {
         return false;
     }
-    uint32_t leaf[2] = {clos_place(c, nic[0]) / c->leaf_down, clos_place(c, nic[1]) / c->leaf_down};
     route_way_push(way, node_pcie_link(t, p->from, nic[0]));
     if (nic[0] != nic[1]) { /* devices that share a NIC meet there */
         route_way_push(way, c->port + 2 * (nic[0] * c->planes + plane));
         if (leaf[0] != leaf[1]) {
-            push_tree(c, leaf, network, digit, way);
+            push_tree(c, leaf, clos_network(c, nic[0], plane), digit, way);
         }
         route_way_push(way, c->port + 2 * (nic[1] * c->planes + plane) + 1);
     }
@@ -110,6 +122,111 @@ static void set_widths(clos_pair *p)
         p->width[CORE_DOWN] = c->trunk[1];
     }
 }
+
+/* --- all ways ---
+ *
+ * Usual ways of one port and one uplink differ in their two core links only: each of the others is
+ * added once, with the number of ways that are alive. Links come in the order in which going
+ * through the ways one by one would first meet them. */
+
+struct clos_stem {
+    route_way way;         /* over one of the cores */
+    uint32_t core;         /* where in the way its core links stand; 0: it has none */
+    weir_link_id first[2]; /* to and from core 0 */
+    double ways;           /* alive */
+    double core_s[2]; /* latencies of the core links that were met last; so much in all is noted */
+    bool is_cut;      /* no way of it is alive */
+};
+
+static void make_stem(const clos_pair *p, uint64_t number, clos_stem *stem)
+{
+    const weir_topology *t = p->router->topology;
+    uint32_t digit[DIGITS], nic[2], leaf[2];
+    *stem = (clos_stem){.core = 0};
+    digits_of(p, number, digit);
+    if (!make_way(p, number, &stem->way)) {
+        stem->is_cut = true;
+        return;
+    }
+    (void)find_leaves(p, digit, nic, leaf);
+    if (nic[0] != nic[1] && leaf[0] / t->clos.pod_leaves != leaf[1] / t->clos.pod_leaves) {
+        stem->core = node_pcie_link(t, p->from, nic[0]) == WEIR_NONE ? 2 : 3;
+        stem->first[0] = stem->way.links[stem->core];
+        stem->first[1] = stem->way.links[stem->core + 1];
+    }
+    for (uint32_t i = 0; i < stem->way.count; i++) {
+        bool is_core = stem->core && (i == stem->core || i == stem->core + 1);
+        stem->is_cut |= !is_core && p->router->dead[stem->way.links[i]];
+    }
+}
+
+/* The slowest way sets the pace: links of one latency are looked at once. */
+static void note_latency(weir_router *r, clos_stem *stem)
+{
+    const weir_net *net = weir_topology_net(r->topology);
+    double up_s = weir_net_latency_s(net, stem->way.links[stem->core]);
+    double down_s = weir_net_latency_s(net, stem->way.links[stem->core + 1]);
+    if (up_s < stem->core_s[0] || up_s > stem->core_s[0] || down_s < stem->core_s[1] ||
+        down_s > stem->core_s[1]) {
+        double latency_s = weir_net_route_latency_s(net, stem->way.links, stem->way.count);
+        r->leg_s = latency_s > r->leg_s ? latency_s : r->leg_s;
+    }
+    stem->core_s[0] = up_s;
+    stem->core_s[1] = down_s;
+}
+
+/* The way of a stem over one core. */
+static weir_code add_core(weir_router *r, clos_stem *stem, uint32_t core, weir_err *err)
+{
+    weir_link_id *links = &stem->way.links[stem->core];
+    if (stem->core) {
+        links[0] = stem->first[0] + 2 * core;
+        links[1] = stem->first[1] + 2 * core;
+        if (r->dead_count && (r->dead[links[0]] || r->dead[links[1]])) {
+            return WEIR_OK;
+        }
+    }
+    weir_code code = WEIR_OK;
+    if (stem->ways == 0) {
+        code = route_add_way(r, &stem->way, err);
+    } else {
+        r->leg_weight += 1;
+        if (stem->core) {
+            note_latency(r, stem);
+            code = route_add(r, links[0], 1, err);
+            code = code == WEIR_OK ? route_add(r, links[1], 1, err) : code;
+        }
+    }
+    stem->ways += 1;
+    return code;
+}
+
+static weir_code take_usual(weir_router *r, const clos_pair *p, weir_err *err)
+{
+    uint32_t count = p->width[SLOT] * p->width[PLANE] * p->width[UP];
+    weir_code code = WEIR_OK;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!weir_grow(&r->stems, i, &r->stem_room, sizeof *r->stems)) {
+            return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for %u ways", count);
+        }
+        make_stem(p, i, &r->stems[i]);
+    }
+    for (uint32_t core = 0; core < p->width[CORE]; core++) {
+        for (uint32_t i = 0; i < count && code == WEIR_OK; i++) {
+            code = r->stems[i].is_cut ? code : add_core(r, &r->stems[i], core, err);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const clos_stem *stem = &r->stems[i];
+        for (uint32_t k = 0; k < stem->way.count && stem->ways > 1 && code == WEIR_OK; k++) {
+            bool is_core = stem->core && (k == stem->core || k == stem->core + 1);
+            code = is_core ? code : route_add(r, stem->way.links[k], stem->ways - 1, err);
+        }
+    }
+    return code;
+}
+
+/* --- a leg --- */
 
 static weir_code take_hashed(weir_router *r, const clos_pair *p, const route_ways *ways,
                              uint64_t flow, weir_err *err)
@@ -168,5 +285,6 @@ weir_code route_clos(weir_router *r, uint32_t from, uint32_t to, uint64_t flow, 
     case WEIR_ROUTE_SPRAY:
         break;
     }
-    return route_take_all(r, &ways, err);
+    weir_code code = p.width[CORE] > 1 ? take_usual(r, &p, err) : WEIR_OK;
+    return code == WEIR_OK && r->leg_weight == 0 ? route_take_all(r, &ways, err) : code;
 }

@@ -10,6 +10,7 @@
 
 typedef struct route_fields route_fields; /* distances to destinations, see route_graph.c */
 typedef struct route_blocks route_blocks; /* the same between blocks, see route_light.c */
+typedef struct clos_stem clos_stem;       /* ways that differ in core links, see route_clos.c */
 
 struct weir_router {
     const weir_topology *topology;
@@ -30,6 +31,8 @@ struct weir_router {
     route_blocks *blocks; /* NULL until needed */
     double *box;          /* ways between two places of a torus, see route_torus.c */
     size_t box_room;
+    clos_stem *stems;
+    uint32_t stem_room;
 };
 
 weir_code route_add(weir_router *r, weir_link_id link, double weight, weir_err *err);
@@ -60,6 +63,9 @@ typedef struct {
     const void *context;
 } route_ways;
 
+bool route_is_alive(const weir_router *r, const route_way *way);
+/* Adds a way as it is. */
+weir_code route_add_way(weir_router *r, const route_way *way, weir_err *err);
 /* Adds all ways that are alive. */
 weir_code route_take_all(weir_router *r, const route_ways *ways, weir_err *err);
 /* Adds a usual one, or if that is dead the one that `number` picks among those alive. */

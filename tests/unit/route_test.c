@@ -474,6 +474,83 @@ static void sprayed_ways_of_a_torus_are_those_of_a_search(void **state)
     }
 }
 
+/* Ways of so many links at most from a vertex to each vertex, over living links: by link, how many
+ * ways cross it. A Clos network with single cables, so that its ways are all shortest ways. */
+static double count_ways(network n, const uint32_t pair[2], const uint8_t *dead, double *crossing)
+{
+    enum { VERTICES = 1024, FURTHEST = 16 };
+    uint32_t links = weir_net_count(weir_topology_net(n.t)), distance = FURTHEST;
+    double(*to)[VERTICES] = calloc(FURTHEST + 1, sizeof *to); /* [links left][vertex] */
+    double(*from)[VERTICES] = calloc(FURTHEST + 1, sizeof *from);
+    assert_true(to && from);
+    to[0][pair[1]] = from[0][pair[0]] = 1;
+    for (uint32_t step = 0; step < FURTHEST; step++) {
+        for (uint32_t l = 0; l < links; l++) {
+            weir_link link = weir_topology_link(n.t, l);
+            assert_true(link.from < VERTICES && link.to < VERTICES);
+            if (!dead[l]) {
+                to[step + 1][link.from] += to[step][link.to];
+                from[step + 1][link.to] += from[step][link.from];
+            }
+        }
+        bool is_there = from[step + 1][pair[1]] > 0 && step + 1 < distance;
+        distance = is_there ? step + 1 : distance;
+    }
+    double ways = distance < FURTHEST ? from[distance][pair[1]] : 0;
+    for (uint32_t l = 0; l < links; l++) {
+        weir_link link = weir_topology_link(n.t, l);
+        crossing[l] = 0;
+        for (uint32_t step = 0; step < distance && !dead[l] && ways > 0; step++) {
+            crossing[l] += from[step][link.from] * to[distance - 1 - step][link.to];
+        }
+    }
+    free(to);
+    free(from);
+    return ways;
+}
+
+static void all_ways_of_three_tiers_are_those_of_a_search(void **state)
+{
+    (void)state;
+    const weir_routing spray = {0};
+    const tree x = {4, 4, 4, 4, 4, 0};
+    uint64_t random = 77;
+    double crossing[4096];
+    uint32_t compared = 0;
+    for (uint32_t broken = 0; broken <= 24; broken += 3) {
+        network n = network_new(tree_fabric(&x), spray);
+        uint32_t links = weir_net_count(weir_topology_net(n.t));
+        uint8_t dead[4096] = {0};
+        assert_true(links <= sizeof dead);
+        for (uint32_t i = 0; i < broken; i++) { /* above the hosts' cables */
+            uint32_t link = 128 + pick(&random, links - 128);
+            weir_router_set_dead(n.r, link, true);
+            dead[link] = 1;
+        }
+        for (uint32_t i = 0; i < 40; i++) {
+            const uint32_t pair[2] = {pick(&random, 64), pick(&random, 64)};
+            weir_route route;
+            double ways = count_ways(n, pair, dead, crossing);
+            if (pair[0] == pair[1] ||
+                weir_router_find(n.r, pair[0], pair[1], 0, &route, NULL) != WEIR_OK) {
+                continue;
+            }
+            uint32_t crossed = 0;
+            for (uint32_t l = 0; l < links; l++) {
+                crossed += crossing[l] > 0;
+            }
+            assert_int_equal(route.path.count, crossed);
+            for (uint32_t k = 0; k < route.path.count; k++) {
+                expect_near("share", route.path.bytes_per_unit[k],
+                            crossing[route.path.links[k]] / ways, 1e-15);
+            }
+            compared++;
+        }
+        network_free(n);
+    }
+    assert_true(compared > 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +566,7 @@ int main(void)
         cmocka_unit_test(a_route_is_the_same_to_the_bit_whenever_it_is_asked_for),
         cmocka_unit_test(what_a_topology_does_not_have_is_refused),
         cmocka_unit_test(sprayed_ways_of_a_torus_are_those_of_a_search),
+        cmocka_unit_test(all_ways_of_three_tiers_are_those_of_a_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

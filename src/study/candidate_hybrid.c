@@ -2,9 +2,11 @@
  *
  * Phases are asked the largest first; one takes light if the scenario says so, or if the rule of
  * circuit_rule.h finds that with all that is on light already no block has more partners than
- * ports. Circuits stay for the whole job, so that persistence is 1 and nobody waits for them. */
+ * ports, and if the circuits that it needs besides would not be idle nearly all the time. Circuits
+ * stay for the whole job, so that persistence is 1 and nobody waits for them. */
 #include "fabric/circuit_rule.h"
 #include "study/candidate_light.h"
+#include "study/fabric_judge.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,25 +15,66 @@ typedef struct {
     weir_demand sum; /* of the phases on light */
     weir_demand one; /* with the phase that is asked */
     bool has_light;
+    double least_use; /* of a circuit's time: presets/traffic.yaml */
+    double compute_s; /* of a step, which therefore takes at least so long */
 } light_side;
 
-/* Is there room for this phase too? Says why (not) in *because. */
-static bool suits_light(const candidate_build *b, const light_blocks *blocks, light_side *side,
-                        uint32_t phase, const char **because)
+/* What a phase needs besides the circuits of those before it. */
+typedef struct {
+    uint32_t fan;   /* partners of a block then */
+    double bytes;   /* a step's, of the phase, on one circuit: the busiest block's mean */
+    bool needs_new; /* a pair of blocks that sent nothing on light yet */
+} light_need;
+
+static light_need need_of(const light_blocks *blocks, const light_side *side,
+                          const weir_demand *phase)
+{
+    weir_demand_shape all = weir_demand_measure(&side->one), own = weir_demand_measure(phase);
+    uint32_t own_fan = own.fan_out > own.fan_in ? own.fan_out : own.fan_in;
+    light_need need = {.fan = all.fan_out > all.fan_in ? all.fan_out : all.fan_in};
+    need.bytes = own_fan ? own.max_line_bytes / own_fan / blocks->blocks.networks : 0;
+    for (size_t i = 0; i < (size_t)phase->n * phase->n; i++) {
+        need.needs_new |= side->one.bytes[i] > 0 && !(side->sum.bytes[i] > 0);
+    }
+    return need;
+}
+
+/* Appends to because; the share of a step that a circuit of this phase's own would be in use is at
+ * most its bytes' time over all computing. */
+static bool is_idle(const light_side *side, const light_need *need, double bytes_per_s,
+                    weir_text *because)
+{
+    double use = side->compute_s > 0 ? need->bytes / bytes_per_s / side->compute_s : 1;
+    if (!need->needs_new || use >= side->least_use) {
+        return false;
+    }
+    weir_text_printf(because, "circuits of its own would be idle %.2f %% of the time",
+                     100 * (1 - use));
+    return true;
+}
+
+/* Is there room for this phase too, and is it worth it? Says why (not) in *because. */
+static bool suits_light(const candidate_build *b, const light_blocks *blocks,
+                        const light_side *side, uint32_t phase, const weir_demand *demand,
+                        const char **because)
 {
     const weir_phase *p = &b->scenario->phases[phase];
-    weir_demand_shape shape = weir_demand_measure(&side->one);
-    uint32_t fan = shape.fan_out > shape.fan_in ? shape.fan_out : shape.fan_in;
+    light_need need = need_of(blocks, side, demand);
     const weir_circuit_rule rule = {.bytes_per_s = blocks->fabric.light.circuit.bytes_per_s,
                                     .delay_s = b->network->circuit_s,
                                     .ports = blocks->blocks.uplinks};
-    const weir_circuit_flow flow = {.bytes = fan ? shape.max_line_bytes / fan : 0,
+    const weir_circuit_flow flow = {.bytes = need.bytes,
                                     .slack_s = isnan(p->slack_s) ? p->compute_s : p->slack_s,
                                     .persistence = 1,
-                                    .fan_out = fan};
+                                    .fan_out = need.fan};
     bool is_light = weir_circuit_rule_choose(&rule, &flow) == WEIR_CARRIER_LIGHT;
     weir_text text = {0};
-    weir_text_printf(&text, "%u partners of a block, ports for %u", fan, blocks->blocks.uplinks);
+    if (is_light && is_idle(side, &need, rule.bytes_per_s, &text)) {
+        is_light = false;
+    } else {
+        weir_text_printf(&text, "%u partners of a block, ports for %u", need.fan,
+                         blocks->blocks.uplinks);
+    }
     char *kept = text.failed
                      ? NULL
                      : weir_arena_copy(b->network->arena, (weir_str){text.p, (uint32_t)text.n});
@@ -52,16 +95,18 @@ static weir_code ask_phase(const candidate_build *b, const light_blocks *blocks,
     }
     size_t cells = (size_t)demand.n * demand.n;
     bool sends = candidate_has_between(&demand);
+    for (uint32_t i = 0; i < demand.n; i++) { /* what stays inside a block needs no circuit */
+        demand.bytes[(size_t)i * demand.n + i] = 0;
+    }
     for (size_t i = 0; i < cells; i++) {
-        side->one.bytes[i] =
-            side->sum.bytes[i] + (i / demand.n == i % demand.n ? 0 : demand.bytes[i]);
+        side->one.bytes[i] = side->sum.bytes[i] + demand.bytes[i];
     }
     road->is_light = take == WEIR_TAKE_LIGHT;
     road->because = "the scenario says so";
     if (take == WEIR_TAKE_AUTO && !sends) {
         road->because = "it stays inside blocks";
     } else if (take == WEIR_TAKE_AUTO) {
-        road->is_light = suits_light(b, blocks, side, phase, &road->because);
+        road->is_light = suits_light(b, blocks, side, phase, &demand, &road->because);
     }
     for (size_t i = 0; i < cells && road->is_light; i++) {
         side->sum.bytes[i] = side->one.bytes[i];
@@ -129,14 +174,27 @@ static weir_code add_beside(const candidate_build *b, const light_blocks *blocks
     return code;
 }
 
+static weir_code side_init(const candidate_build *b, const light_blocks *blocks, light_side *side,
+                           weir_err *err)
+{
+    weir_contrast thresholds = {0};
+    weir_code code = weir_contrast_load(&thresholds, err);
+    side->least_use = thresholds.least_use;
+    weir_contrast_clear(&thresholds);
+    for (uint32_t i = 0; i < b->scenario->phase_count; i++) {
+        side->compute_s += b->scenario->phases[i].times * b->scenario->phases[i].compute_s;
+    }
+    if (code == WEIR_OK) {
+        code = weir_demand_init(&side->sum, blocks->blocks.blocks, err);
+    }
+    return code == WEIR_OK ? weir_demand_init(&side->one, blocks->blocks.blocks, err) : code;
+}
+
 static weir_code build_both(const candidate_build *b, const light_blocks *blocks, weir_road packets,
                             weir_err *err)
 {
     light_side side = {0};
-    weir_code code = weir_demand_init(&side.sum, blocks->blocks.blocks, err);
-    if (code == WEIR_OK) {
-        code = weir_demand_init(&side.one, blocks->blocks.blocks, err);
-    }
+    weir_code code = side_init(b, blocks, &side, err);
     if (code == WEIR_OK) {
         code = ask_phases(b, blocks, &side, err);
     }
@@ -180,6 +238,7 @@ weir_code candidate_build_hybrid(const candidate_build *b, weir_err *err)
                             "one block holds all nodes: there is nothing for circuits to join; "
                             "smaller blocks (leaf, nic), or no hybrid");
     }
+    candidate_note(b, "packets and light have leaf switches of their own: an upper bound of cost");
     b->network->circuit_s =
         b->candidate->switch_s + (b->candidate->linkup_s > 0 ? b->candidate->linkup_s : 0);
     b->network->circuit_s = isnan(b->network->circuit_s) ? 0 : b->network->circuit_s;

@@ -316,6 +316,36 @@ static void a_hybrid_puts_few_partners_on_light_and_many_on_packets(void **state
     fixture_end(&f);
 }
 
+/* 6 leaves (12 nodes each) with 4 ends of 50 GB/s; 2 s of computing a step. The first phase takes
+ * light: 12 GB for each leaf. The second would need new circuits for 12 MB: 0.24 ms of 2 s is too
+ * little; the third goes along the first one's and takes none. */
+static void a_hybrid_lays_no_circuits_that_would_be_idle(void **state)
+{
+    (void)state;
+    const shifts s = {72, {{12, 1e9}, {24, 1e6}, {12, 1e3}}};
+    const weir_candidate_demand demand = demand_of(&s);
+    fixture f;
+    begin(&f, WEIR_CANDIDATE_HYBRID, 3);
+    f.scenario.cluster.nodes = 72;
+    f.candidate.light_share = 0.25;
+    f.candidate.uplinks = 4;
+    f.phases[0].compute_s = 1.5;
+    f.phases[1].compute_s = 0.5;
+    weir_candidate_network n = build_played(&f, &demand);
+    assert_true(n.phases[0].is_light);
+    assert_false(n.phases[1].is_light);
+    assert_string_equal(n.phases[1].because,
+                        "circuits of its own would be idle 99.99 % of the time");
+    assert_true(n.phases[2].is_light);
+    weir_candidate_network_clear(&n);
+    f.phases[0].compute_s = 0; /* 0.24 of 20 ms is more than 1 % */
+    f.phases[1].compute_s = 0.02;
+    n = build_played(&f, &demand);
+    assert_true(n.phases[1].is_light);
+    weir_candidate_network_clear(&n);
+    fixture_end(&f);
+}
+
 static void rails_of_nics_share_optical_switches(void **state)
 {
     (void)state;
@@ -461,6 +491,7 @@ int main(void)
         cmocka_unit_test(a_phase_inside_blocks_needs_no_setting),
         cmocka_unit_test(a_rotor_gives_each_pair_its_share_of_time),
         cmocka_unit_test(a_hybrid_puts_few_partners_on_light_and_many_on_packets),
+        cmocka_unit_test(a_hybrid_lays_no_circuits_that_would_be_idle),
         cmocka_unit_test(rails_of_nics_share_optical_switches),
         cmocka_unit_test(rails_of_leaves_are_smaller_networks),
         cmocka_unit_test(pods_are_blocks_too),

@@ -30,7 +30,7 @@ void fabric_break_even(const page *p)
         weir_text_char(&line, '.');
     }
     if (b->sentence != NULL) {
-        weir_text_add(&line, line.n > 0 ? WEIR_STR(" ") : WEIR_STR(""));
+        weir_text_add(&line, line.n > 0 ? WEIR_STR(" ") : WEIR_STR("Break-even of light. "));
         weir_text_escaped(&line, weir_str_from(b->sentence), 0);
     }
     fabric_line(p, &line);

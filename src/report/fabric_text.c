@@ -96,6 +96,22 @@ static bool all_have_prices(const weir_fabric_result *fabric)
     return true;
 }
 
+/* Where a cut that nothing mends ends all candidates, none of them is the best. */
+static bool put_stall(const page *p)
+{
+    const weir_fabric_candidate_row *shown = candidate_recommended(p->result->fabric);
+    weir_text line = {0};
+    if (shown == NULL || p->result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_FAILURE] <= 0) {
+        return false;
+    }
+    candidate_add(&line, shown);
+    weir_text_add(&line, WEIR_STR(" never ends the step: a broken link stops it "
+                                  "(dependency.failure). Times are those until then; the notes say "
+                                  "which link."));
+    fabric_line(p, &line);
+    return true;
+}
+
 static void put_winner(const page *p)
 {
     const weir_fabric_result *fabric = p->result->fabric;
@@ -151,6 +167,14 @@ static void put_waits(const page *p)
         weir_text_add(&line, before[0] == '\0' ? WEIR_STR(" nothing.") : WEIR_STR("."));
     }
     fabric_line(p, &line);
+}
+
+/* Slow devices and jitter: who holds up the others, where it is worth a tenth of the time. */
+static void put_blamed(const page *p)
+{
+    if (p->result->verdict.blames) {
+        put_sentence(p, "", p->result->verdict.sentence);
+    }
 }
 
 static void put_band(const page *p)
@@ -282,9 +306,12 @@ weir_code weir_report_fabric(weir_text *out, const weir_result *result,
     put_sentence(&p, "", result->fabric->light_sentence);
     weir_text_char(out, '\n');
     fabric_candidates(&p);
-    put_winner(&p);
+    if (!put_stall(&p)) {
+        put_winner(&p);
+    }
     fabric_refused(&p);
     put_waits(&p);
+    put_blamed(&p);
     put_band(&p);
     put_traffic_line(&p);
     fabric_break_even(&p);

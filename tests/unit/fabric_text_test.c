@@ -121,6 +121,33 @@ static void nothing_is_said_about_prices_that_are_missing(void **state)
     weir_result_free(r);
 }
 
+static void who_holds_up_the_others_is_said(void **state)
+{
+    weir_result *r = fabric_sample();
+    (void)state;
+    r->verdict.sentence = "Rank 5 makes the others wait.";
+    weir_text text = text_of(r, false);
+    assert_has_not(&text, "Rank 5"); /* a verdict that blames nobody is in the table already */
+    weir_text_clear(&text);
+    r->verdict.blames = true;
+    text = text_of(r, false);
+    assert_says(&text, "Rank 5 makes the others wait.");
+    weir_text_clear(&text);
+    weir_result_free(r);
+}
+
+static void a_candidate_that_never_ends_is_not_the_best(void **state)
+{
+    weir_result *r = fabric_sample();
+    (void)state;
+    r->total.causes.ns[WEIR_CAUSE_DEPENDENCY_FAILURE] = 1;
+    weir_text text = text_of(r, false);
+    assert_says(&text, "B never ends the step: a broken link stops it (dependency.failure).");
+    assert_has_not(&text, "costs least");
+    weir_text_clear(&text);
+    weir_result_free(r);
+}
+
 static void one_missing_price_ends_the_comparison_of_prices(void **state)
 {
     weir_result *r = fabric_sample();
@@ -203,6 +230,8 @@ int main(void)
         cmocka_unit_test(the_table_has_a_row_for_each_candidate_and_one_arrow),
         cmocka_unit_test(sentences_name_what_decides),
         cmocka_unit_test(nothing_is_said_about_prices_that_are_missing),
+        cmocka_unit_test(who_holds_up_the_others_is_said),
+        cmocka_unit_test(a_candidate_that_never_ends_is_not_the_best),
         cmocka_unit_test(one_missing_price_ends_the_comparison_of_prices),
         cmocka_unit_test(a_part_whose_loss_cuts_devices_off_stops_the_job),
         cmocka_unit_test(the_traffic_table_says_why_and_what_is_for_contrast),

@@ -93,8 +93,8 @@ typedef struct {
     double rest_line_bytes;   /* busiest row or column of what is not carried */
 } weir_circuit_load;
 
-/* The demand on the circuits: directly, and with forward also over other nodes, on shortest paths
- * (the lowest node wins ties); parallel circuits share evenly. The diagonal travels nowhere.
+/* The demand on the circuits: directly, and with forward also over other nodes, on all shortest
+ * ways equally (parallel circuits are several ways). The diagonal travels nowhere.
  * O(n x (n + pairs with a circuit)). */
 weir_code weir_circuit_carry(const weir_circuit_design *design, const weir_demand *demand,
                              bool forward, weir_circuit_load *load, weir_err *err);

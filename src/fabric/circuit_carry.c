@@ -12,8 +12,9 @@ typedef struct {
     double *bytes;        /* n*n: on each edge */
     double *rest;         /* n*n: of the demand */
     uint32_t *queue;      /* nodes by distance from the source */
-    uint32_t *from;       /* the node that a shortest path comes over */
     uint32_t *hops;       /* WEIR_NONE = out of reach */
+    double *ways;         /* shortest ways from the source, over the most of any as far away */
+    double *arriving;     /* the same before that division: over the most of those one hop nearer */
     double *below;        /* bytes for a node and all that lie behind it */
 } graph;
 
@@ -25,8 +26,9 @@ static void graph_clear(graph *g)
     free(g->bytes);
     free(g->rest);
     free(g->queue);
-    free(g->from);
     free(g->hops);
+    free(g->ways);
+    free(g->arriving);
     free(g->below);
 }
 
@@ -54,11 +56,12 @@ static weir_code graph_init(graph *g, const weir_circuit_design *design, weir_er
     g->bytes = calloc(n * n, sizeof *g->bytes);
     g->rest = calloc(n * n, sizeof *g->rest);
     g->queue = calloc(n, sizeof *g->queue);
-    g->from = calloc(n, sizeof *g->from);
     g->hops = calloc(n, sizeof *g->hops);
+    g->ways = calloc(n, sizeof *g->ways);
+    g->arriving = calloc(n, sizeof *g->arriving);
     g->below = calloc(n, sizeof *g->below);
     if (!g->width || !g->start || !g->neighbours || !g->bytes || !g->rest || !g->queue ||
-        !g->from || !g->hops || !g->below) {
+        !g->hops || !g->ways || !g->arriving || !g->below) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the circuits of %u nodes",
                             design->n);
     }
@@ -75,16 +78,35 @@ static weir_code graph_init(graph *g, const weir_circuit_design *design, weir_er
     return WEIR_OK;
 }
 
-/* Shortest paths from a node; returns how many nodes it reaches, itself among them. */
+/* Ways of all nodes of one distance: those of the queue from first to end. They grow as powers, so
+ * that only their proportions are kept. */
+static void divide_ways(graph *g, uint32_t first, uint32_t end)
+{
+    double most = 0;
+    for (uint32_t i = first; i < end; i++) {
+        most = fmax(most, g->arriving[g->queue[i]]);
+    }
+    for (uint32_t i = first; i < end; i++) {
+        g->ways[g->queue[i]] = g->arriving[g->queue[i]] / most;
+    }
+}
+
+/* Shortest ways from a node; returns how many nodes it reaches, itself among them. */
 static uint32_t search_from(graph *g, uint32_t source, bool forward)
 {
-    uint32_t head = 0, tail = 0;
+    uint32_t head = 0, tail = 0, level_end = 0;
     for (uint32_t i = 0; i < g->n; i++) {
         g->hops[i] = WEIR_NONE;
+        g->arriving[i] = 0;
     }
     g->hops[source] = 0;
+    g->arriving[source] = 1;
     g->queue[tail++] = source;
     while (head < tail) {
+        if (head == level_end) {
+            divide_ways(g, head, tail);
+            level_end = tail;
+        }
         uint32_t node = g->queue[head++];
         if (!forward && node != source) {
             break;
@@ -93,12 +115,28 @@ static uint32_t search_from(graph *g, uint32_t source, bool forward)
             uint32_t next = g->neighbours[i];
             if (g->hops[next] == WEIR_NONE) {
                 g->hops[next] = g->hops[node] + 1;
-                g->from[next] = node;
                 g->queue[tail++] = next;
+            }
+            if (g->hops[next] == g->hops[node] + 1) {
+                g->arriving[next] += g->ways[node] * g->width[(size_t)node * g->n + next];
             }
         }
     }
     return tail;
+}
+
+/* What lies behind a node comes over all that are one hop nearer, by their ways. */
+static void collect(graph *g, uint32_t node)
+{
+    for (uint32_t i = g->start[node]; i < g->start[node + 1]; i++) {
+        uint32_t next = g->neighbours[i];
+        size_t edge = (size_t)node * g->n + next;
+        if (g->hops[next] == g->hops[node] + 1) {
+            double bytes = g->below[next] * g->ways[node] * g->width[edge] / g->arriving[next];
+            g->bytes[edge] += bytes;
+            g->below[node] += bytes;
+        }
+    }
 }
 
 static void send_from(graph *g, const weir_demand *demand, uint32_t source, bool forward,
@@ -116,10 +154,8 @@ static void send_from(graph *g, const weir_demand *demand, uint32_t source, bool
             load->byte_hops += row[i] * g->hops[i];
         }
     }
-    for (uint32_t k = reached; k-- > 1;) { /* the farthest first */
-        uint32_t node = g->queue[k], before = g->from[node];
-        g->bytes[(size_t)before * g->n + node] += g->below[node];
-        g->below[before] += g->below[node];
+    for (uint32_t k = reached; k-- > 0;) { /* the farthest first */
+        collect(g, g->queue[k]);
     }
 }
 

@@ -244,20 +244,22 @@ weir_code candidate_make_design(const candidate_build *b, const light_blocks *bl
         *load = (weir_circuit_load){0};
         return make_kind(&job, WEIR_DESIGN_UNIFORM, design, err);
     }
+    weir_code code = WEIR_OK;
     if (kind == WEIR_DESIGN_AUTO) {
-        weir_code code = make_best(&job, design, load, &kind, err);
-        if (code == WEIR_OK && b->candidate->kind != WEIR_CANDIDATE_OCS_PHASE) {
-            candidate_note(b, "design: %s, %.3g circuits a byte on average", design_names[kind],
-                           load->carried_bytes > 0 ? load->byte_hops / load->carried_bytes : 0);
+        code = make_best(&job, design, load, &kind, err);
+    } else {
+        code = try_kind(&job, kind, design, load, err);
+        if (code == WEIR_OK && isinf(load->max_circuit_bytes)) {
+            code = weir_err_set(
+                err, WEIR_ERR_INPUT,
+                "design %s of %u ends a block leaves blocks without a way that send to "
+                "each other (%g bytes of the busiest); more uplinks, or another design",
+                design_names[kind], ends_of(&job), load->rest_line_bytes);
         }
-        return code;
     }
-    weir_code code = try_kind(&job, kind, design, load, err);
-    if (code == WEIR_OK && isinf(load->max_circuit_bytes)) {
-        code = weir_err_set(err, WEIR_ERR_INPUT,
-                            "design %s of %u ends a block leaves blocks without a way that send to "
-                            "each other (%g bytes of the busiest); more uplinks, or another design",
-                            design_names[kind], ends_of(&job), load->rest_line_bytes);
+    if (code == WEIR_OK && b->candidate->kind != WEIR_CANDIDATE_OCS_PHASE) {
+        candidate_note(b, "design: %s, %.3g circuits a byte on average", design_names[kind],
+                       load->carried_bytes > 0 ? load->byte_hops / load->carried_bytes : 0);
     }
     return code;
 }

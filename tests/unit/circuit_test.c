@@ -120,6 +120,40 @@ static void a_standing_ring_carries_the_oracle_by_forwarding(void **state)
     weir_circuit_design_clear(&design);
 }
 
+/* From 0 to 3 over 1, to which two circuits lead, or over 2: three ways, two of them over 1 -> 3.
+ */
+static void all_shortest_ways_carry_the_same(void **state)
+{
+    static const weir_circuit list[] = {{0, 1, 0}, {0, 1, 1}, {1, 3, 0}, {0, 2, 2},
+                                        {2, 3, 1}, {0, 4, 3}, {4, 2, 0}};
+    double cells[25] = {[3] = 9};
+    const weir_demand demand = {5, cells};
+    weir_circuit_design design = {.n = 5};
+    weir_circuit_load load;
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        assert_int_equal(weir_circuit_add(&design, list[i], NULL), WEIR_OK);
+    }
+    assert_int_equal(weir_circuit_carry(&design, &demand, true, &load, NULL), WEIR_OK);
+    assert_near(load.max_circuit_bytes, 6, 1e-12);
+    assert_true(load.byte_hops == 18);
+    weir_circuit_design_clear(&design);
+    /* 400 blocks in a row, two circuits between neighbours: 2^399 ways. */
+    enum { N = 400 };
+    weir_demand far;
+    assert_int_equal(weir_demand_init(&far, N, NULL), WEIR_OK);
+    far.bytes[N - 1] = 8;
+    design = (weir_circuit_design){.n = N};
+    for (uint32_t i = 0; i + 1 < N; i++) {
+        assert_int_equal(weir_circuit_add(&design, (weir_circuit){i, i + 1, 0}, NULL), WEIR_OK);
+        assert_int_equal(weir_circuit_add(&design, (weir_circuit){i, i + 1, 1}, NULL), WEIR_OK);
+    }
+    assert_int_equal(weir_circuit_carry(&design, &far, true, &load, NULL), WEIR_OK);
+    assert_near(load.max_circuit_bytes, 4, 1e-12);
+    weir_demand_clear(&far);
+    weir_circuit_design_clear(&design);
+}
+
 /* Oracle E9: every rank of a ring sends 100 MB to distance k at 50 GB/s: k m / B when forwarded;
  * circuits pay below (k - 1) m / B. */
 static void break_even_of_the_ring_is_that_of_the_oracle(void **state)
@@ -298,6 +332,8 @@ static void a_torus_has_the_distances_of_a_torus(void **state)
     }
     assert_int_equal(weir_circuit_carry(&design, &demand, true, &load, NULL), WEIR_OK);
     assert_true(load.byte_hops == 32 * 32 * 2.5 && load.rest_line_bytes == 0);
+    /* 32 bytes a node x 1 hop over 2 circuits, x 1/2 hop over one: all are as busy. */
+    assert_near(load.max_circuit_bytes, 16, 1e-12);
     weir_demand_clear(&demand);
     weir_circuit_design_clear(&design);
     assert_int_equal(weir_circuit_from_torus(&sw, order, wrong, 3, &design, &err), WEIR_ERR_INPUT);
@@ -406,6 +442,7 @@ int main(void)
         cmocka_unit_test(failures_use_up_the_spare_ports_first),
         cmocka_unit_test(refuses_more_circuits_than_ports),
         cmocka_unit_test(a_standing_ring_carries_the_oracle_by_forwarding),
+        cmocka_unit_test(all_shortest_ways_carry_the_same),
         cmocka_unit_test(break_even_of_the_ring_is_that_of_the_oracle),
         cmocka_unit_test(bytes_for_ninety_percent_duty_are_those_of_the_oracle),
         cmocka_unit_test(chooses_light_only_where_all_three_hold),

@@ -135,14 +135,15 @@ typedef struct {
 
 /* NAN where a figure of a module with bytes on it is not known. */
 typedef struct {
-    double per_byte;           /* of the bytes that are sent, at any distance */
+    double per_byte;           /* of those bytes that it is asked for */
     double ns;                 /* that they add to the way of a byte, in the mean */
-    double pj_per_bit;         /* of a bit sent, modules at their full rate */
+    double pj_per_bit;         /* of a bit of them, modules at their full rate */
     double watts, usd;         /* of all converting modules of the bill */
-    double pj_per_carried_bit; /* watts x step / bits sent in it */
+    double pj_per_carried_bit; /* watts x step / their bits in it */
 } weir_conversions;
 
-/* bytes: sent in a step, each message once. bill: for watts and usd. step_s NAN: not known. */
+/* bytes: what conversions are counted per: of a step, each message once; weir fabric gives those
+ * that leave their node. bill: for watts and usd. step_s NAN: not known. */
 weir_conversions weir_bill_conversions(const weir_bill *bill, const weir_conversion_load *loads,
                                        uint32_t count, double bytes, double step_s);
 

@@ -70,7 +70,7 @@ void fabric_conversions(const page *p)
         candidate_add(&line, best);
         weir_text_add(&line, WEIR_STR(": "));
         weir_quantity_digits(&line, best->conversions_per_byte);
-        weir_text_add(&line, WEIR_STR(" a byte, "));
+        weir_text_add(&line, WEIR_STR(" a byte that leaves its node, "));
         weir_quantity_usd(&line, best->conversion.usd);
         weir_text_add(&line, WEIR_STR(" and "));
         weir_quantity_si(&line, best->conversion.watts, "W");
@@ -85,28 +85,61 @@ void fabric_conversions(const page *p)
 
 /* --- what would change it --- */
 
-void fabric_next(const page *p)
+/* What is shown as 0.00 % is nothing. */
+static bool gains(const weir_fabric_candidate_row *row, int tier)
+{
+    return row->step_s > 0 && 100 * row->marginal_s_per_percent[tier] / row->step_s >= 0.005;
+}
+
+/* ", between nodes 0.72 %": the tiers that gain, or else those that were tried. */
+static int add_tiers(weir_text *line, const weir_fabric_candidate_row *row, bool gaining)
 {
     static const char *const tiers[] = {"in nodes", "between nodes", "between racks", "hall"};
-    const weir_fabric_candidate_row *best = candidate_recommended(p->result->fabric);
-    weir_text line = {0};
-    for (int i = 0; best != NULL && i < 4; i++) {
-        double gain_s = best->marginal_s_per_percent[i];
-        if (isnan(gain_s) || !(best->step_s > 0)) {
+    int count = 0;
+    for (int i = 0; i < 4; i++) {
+        if (isnan(row->marginal_s_per_percent[i]) || gains(row, i) != gaining) {
             continue;
         }
-        weir_text_printf(&line, "%s %s ",
-                         line.n > 0 ? "," : "Next dollar: 1 % more bandwidth gains", tiers[i]);
-        weir_quantity_fixed(&line, 100 * gain_s / best->step_s, 2);
-        weir_text_add(&line, WEIR_STR(" %"));
+        weir_text_printf(line, "%s%s", count++ > 0 ? ", " : " ", tiers[i]);
+        if (gaining) {
+            weir_text_char(line, ' ');
+            weir_quantity_fixed(line, 100 * row->marginal_s_per_percent[i] / row->step_s, 2);
+            weir_text_add(line, WEIR_STR(" %"));
+        }
     }
-    if (best != NULL && best->bottleneck.link != NULL) {
+    return count;
+}
+
+void fabric_next(const page *p)
+{
+    const weir_fabric_candidate_row *best = candidate_recommended(p->result->fabric);
+    weir_text line = {0}, tried = {0};
+    int gaining = 0, others = 0;
+    if (best != NULL) {
+        weir_text_add(&line, WEIR_STR("Next dollar: 1 % more bandwidth gains"));
+        gaining = add_tiers(&line, best, true);
+        others = add_tiers(&tried, best, false);
+    }
+    if (gaining > 0) {
+        weir_text_add(&line, others > 0 ? WEIR_STR("; nothing") : WEIR_STR(""));
+        weir_text_bytes(&line, tried.p, tried.n);
+    } else {
+        weir_text_clear(&line);
+    }
+    if (gaining == 0 && others > 0) {
+        weir_text_add(&line, WEIR_STR("Next dollar: 1 % more bandwidth of one tier alone gains "
+                                      "nothing (tried:"));
+        weir_text_bytes(&line, tried.p, tried.n);
+        weir_text_char(&line, ')');
+    }
+    if (best != NULL && best->bottleneck.link != NULL && (gaining > 0 || others == 0)) {
         weir_text_add(&line, line.n > 0 ? WEIR_STR("; most at ") : WEIR_STR("Bottleneck: "));
         weir_text_escaped(&line, weir_str_from(best->bottleneck.link), 0);
     }
     if (line.n > 0) {
         weir_text_char(&line, '.');
     }
+    weir_text_clear(&tried);
     fabric_line(p, &line);
 }
 

@@ -13,7 +13,7 @@ static const char NOT_MODELLED[] =
 static weir_str candidate_short(const weir_fabric_candidate_row *row)
 {
     weir_str name = weir_str_from(row->name);
-    bool has_letter = name.n > 2 && name.p[1] == ' ';
+    bool has_letter = name.n > 2 && name.p[0] >= 'A' && name.p[0] <= 'Z' && name.p[1] == ' ';
     return has_letter ? (weir_str){name.p, 1} : name;
 }
 
@@ -120,7 +120,11 @@ static void put_winner(const page *p)
     if (best != NULL) {
         candidate_add(&line, best);
         if (!all_have_prices(fabric)) {
-            weir_text_add(&line, WEIR_STR(" is the fastest; prices are missing to say more"));
+            weir_text_add(&line, WEIR_STR(" is the fastest"));
+            if (fabric->unpriced != NULL) {
+                weir_text_add(&line, WEIR_STR("; its cost a year is not known: "));
+                weir_text_escaped(&line, weir_str_from(fabric->unpriced), 0);
+            }
         } else {
             weir_text_add(&line, WEIR_STR(" costs least"));
             if (best->sentence == NULL) {

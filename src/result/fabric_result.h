@@ -58,7 +58,7 @@ typedef struct {
         optical_cables;
     uint64_t modules[4]; /* by weir_module_kind: pluggable, linear, copackaged, copper */
     double fibre_m;
-    double conversions_per_byte;
+    double conversions_per_byte; /* that leaves its node */
     struct {
         double usd, watts, ns, pj_per_bit;
     } conversion;
@@ -67,6 +67,8 @@ typedef struct {
     double watts;
     double usd, usd_low, usd_high;
     double opex_usd_per_year, waiting_usd_per_year, total_usd_per_year;
+    double network_usd_per_year;   /* purchase over its life, and power */
+    double waiting_hours_per_year; /* of devices */
     double joules_per_step;
     double failure_step_s; /* step with one of its most harmful parts dead; NAN: not played */
     const char *failure_part;
@@ -119,6 +121,8 @@ typedef struct {
     const char **pareto;
     uint32_t pareto_count;
     const char *price_note;      /* dates and confidence of the prices used */
+    const char *unpriced;        /* what a year's cost lacks, and what is known without it; NULL:
+                                  * nothing is missing */
     const char *assumptions;     /* eta_transport, routing, ... one sentence */
     weir_fabric_link_row *links; /* of the recommended candidate; filled only on request */
     uint32_t link_count;

@@ -39,6 +39,14 @@ double weir_fabric_measure(const weir_fabric_result *fabric, const weir_fabric_c
     return weir_fabric_has_prices(fabric) ? row->total_usd_per_year : row->step_s;
 }
 
+/* By that measure; of two that take as long a step the one whose network costs less. */
+static bool is_better(const weir_fabric_result *fabric, const weir_fabric_candidate_row *a,
+                      const weir_fabric_candidate_row *b)
+{
+    double x = weir_fabric_measure(fabric, a), y = weir_fabric_measure(fabric, b);
+    return x < y || (x == y && a->network_usd_per_year < b->network_usd_per_year);
+}
+
 typedef enum { ANY, LIGHT, PACKETS } which;
 
 static uint32_t best_of(const weir_fabric_result *fabric, which wanted)
@@ -50,8 +58,7 @@ static uint32_t best_of(const weir_fabric_result *fabric, which wanted)
             (wanted != ANY && weir_fabric_is_light(row) != (wanted == LIGHT))) {
             continue;
         }
-        if (best == WEIR_NONE || weir_fabric_measure(fabric, row) <
-                                     weir_fabric_measure(fabric, &fabric->candidates[best])) {
+        if (best == WEIR_NONE || is_better(fabric, row, &fabric->candidates[best])) {
             best = i;
         }
     }
@@ -73,11 +80,21 @@ uint32_t weir_fabric_best_packets(const weir_fabric_result *fabric)
     return best_of(fabric, PACKETS);
 }
 
+static bool all_networks_have_prices(const weir_fabric_result *fabric)
+{
+    for (uint32_t i = 0; i < fabric->candidate_count; i++) {
+        const weir_fabric_candidate_row *row = &fabric->candidates[i];
+        if (weir_fabric_is_possible(row) && !isfinite(row->network_usd_per_year)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What is paid beside the time: the network a year, or watts where prices are missing. */
 static double price_of(const weir_fabric_result *fabric, const weir_fabric_candidate_row *row)
 {
-    return weir_fabric_has_prices(fabric) ? row->total_usd_per_year - row->waiting_usd_per_year
-                                          : row->watts;
+    return all_networks_have_prices(fabric) ? row->network_usd_per_year : row->watts;
 }
 
 /* Somebody is at least as fast and as cheap, and better in one of the two. */

@@ -2,7 +2,7 @@
  *
  * Candidates are measured by what they cost a year: the network over its life, its power, and the
  * waiting of the devices; where a price is missing for one of them, by the time of a step. Ties go
- * to the earlier one.
+ * to the cheaper network, then to the earlier one.
  *
  * Not here: where the figures of a candidate come from (fabric_study.h, fabric_cost.h). */
 #ifndef WEIR_STUDY_FABRIC_COMPARE_H

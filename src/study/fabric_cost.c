@@ -107,6 +107,9 @@ static weir_bill_costs keep_costs(const weir_fabric_scenario *scenario, const we
     row->opex_usd_per_year = powered ? costs.opex_usd_per_year : NAN;
     row->waiting_usd_per_year = costs.waiting_usd_per_year;
     row->total_usd_per_year = priced && powered ? costs.total_usd_per_year : NAN;
+    row->network_usd_per_year =
+        priced && powered ? costs.capex_usd_per_year + costs.opex_usd_per_year : NAN;
+    row->waiting_hours_per_year = costs.waiting_hours_per_year;
     row->joules_per_step = powered ? costs.joules_per_step : NAN;
     return costs;
 }

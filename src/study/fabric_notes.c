@@ -88,19 +88,59 @@ static weir_code write_price_note(const weir_fabric_scenario *scenario,
                               : weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the notes");
 }
 
-static bool has_pauses(const weir_fabric_scenario *scenario)
+static const char *routing_name(const weir_candidate *candidate)
 {
-    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
-        if (scenario->candidates[i].pfc) {
-            return true;
-        }
+    switch (candidate->routing.choice) {
+    case WEIR_ROUTE_SPRAY:
+        return "sprayed";
+    case WEIR_ROUTE_ECMP:
+        return "hashed (ECMP)";
+    case WEIR_ROUTE_FIXED:
+        return "on fixed ways";
     }
-    return false;
+    return "routed";
 }
 
-static weir_code write_assumptions(const weir_fabric_scenario *scenario,
-                                   const weir_fabric_evaluation *evaluations, weir_result *result,
-                                   weir_err *err)
+/* "packets sprayed": or, where candidates differ, "packets sprayed (A, B), hashed (C)". */
+static void add_routing(const weir_fabric_scenario *scenario, weir_text *text)
+{
+    const weir_candidate *candidates = scenario->candidates;
+    uint32_t count = scenario->candidate_count;
+    bool differ = false;
+    for (uint32_t i = 1; i < count; i++) {
+        differ = differ || candidates[i].routing.choice != candidates[0].routing.choice;
+    }
+    weir_text_add(text, WEIR_STR("; packets "));
+    if (!differ) {
+        weir_text_add(text, weir_str_from(routing_name(&candidates[0])));
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        weir_text_printf(text, "%s%s (", i ? ", " : "", routing_name(&candidates[i]));
+        weir_text_escaped(text, weir_str_from(candidates[i].name), 0);
+        weir_text_char(text, ')');
+    }
+}
+
+static void add_pauses(const weir_fabric_scenario *scenario, weir_text *text)
+{
+    uint32_t with = 0;
+    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
+        with += scenario->candidates[i].pfc;
+    }
+    weir_text_add(text, WEIR_STR("; no packet is lost, queues are not modelled; "));
+    if (with == 0) {
+        weir_text_add(text, WEIR_STR("incast without PFC: nobody is paused"));
+        return;
+    }
+    weir_text_add(text, WEIR_STR("incast of messages with PFC holds up its senders' ports"));
+    if (with < scenario->candidate_count) {
+        weir_text_printf(text, " (%u of %u candidates)", with, scenario->candidate_count);
+    }
+}
+
+static void add_efficiency(const weir_fabric_scenario *scenario,
+                           const weir_fabric_evaluation *evaluations, weir_text *text)
 {
     double least = 1, most = 0;
     for (uint32_t i = 0; i < scenario->candidate_count; i++) {
@@ -109,22 +149,30 @@ static weir_code write_assumptions(const weir_fabric_scenario *scenario,
             most = fmax(most, evaluations[i].most_efficiency);
         }
     }
-    weir_text text = {0};
-    weir_text_add(&text, WEIR_STR("Max-min fair rates, of which transport reaches "));
+    weir_text_add(text,
+                  WEIR_STR("max-min fair rates, of which transport reaches (eta_transport) "));
     if (most > least) {
-        weir_text_printf(&text, "%.2f to %.2f", least, most);
+        weir_text_printf(text, "%.2f to %.2f by pattern", least, most);
     } else {
-        weir_text_printf(&text, "%.2f", least);
+        weir_text_printf(text, "%.2f", least);
     }
-    weir_text_printf(&text, "; %s%s; all devices run the same program",
-                     scenario->cluster.library ? "latencies and protocols of "
-                                               : "collectives as closed forms, no library named",
-                     scenario->cluster.library ? scenario->cluster.library : "");
-    weir_text_add(&text, has_pauses(scenario)
-                             ? WEIR_STR("; packets are not lost, queues are not modelled; with pfc "
-                                        "an incast of messages holds up its senders' ports.")
-                             : WEIR_STR("; packets are not lost, queues and pauses are not "
-                                        "modelled."));
+}
+
+static weir_code write_assumptions(const weir_fabric_scenario *scenario,
+                                   const weir_fabric_evaluation *evaluations, weir_result *result,
+                                   weir_err *err)
+{
+    weir_text text = {0};
+    add_efficiency(scenario, evaluations, &text);
+    if (scenario->cluster.library) {
+        weir_text_printf(&text, "; latency floor and protocols of %s", scenario->cluster.library);
+    } else {
+        weir_text_add(&text, WEIR_STR("; latency floor: rounds of the algorithm times its routes, "
+                                      "no library named"));
+    }
+    add_routing(scenario, &text);
+    add_pauses(scenario, &text);
+    weir_text_add(&text, WEIR_STR("; all devices run the same program."));
     result->fabric->assumptions =
         text.failed ? NULL : weir_result_copy(result, (weir_str){text.p, (uint32_t)text.n});
     weir_text_clear(&text);
@@ -160,11 +208,8 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
             weir_result_note(result, "%s: %s", scenario->candidates[i].name,
                              evaluations[i].notes[k]);
         }
-        for (uint32_t k = 0; evaluations[i].roads && k < scenario->phase_count; k++) {
-            if (evaluations[i].roads[k]) {
-                weir_result_note(result, "%s: %s", scenario->candidates[i].name,
-                                 evaluations[i].roads[k]);
-            }
+        if (evaluations[i].roads) {
+            weir_result_note(result, "%s: %s", scenario->candidates[i].name, evaluations[i].roads);
         }
     }
     for (uint32_t i = 0; i < scenario->candidate_count; i++) {
@@ -181,14 +226,6 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
             weir_result_note(result, "%s: no watts of %s", scenario->candidates[i].name,
                              bill->unpowered);
         }
-    }
-    if (isnan(scenario->economics.gpu_hour_usd)) {
-        weir_result_note(result, "no price of a device's hour (economics.gpu_hour): waiting costs "
-                                 "an unknown sum");
-    }
-    if (!weir_fabric_has_prices(result->fabric)) {
-        weir_result_note(result, "candidates are compared by the time of a step: not all of them "
-                                 "have a cost of a year");
     }
     weir_code code = write_price_note(scenario, evaluations, result, err);
     return code == WEIR_OK ? write_assumptions(scenario, evaluations, result, err) : code;

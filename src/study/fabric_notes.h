@@ -12,4 +12,11 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
                                   const weir_fabric_evaluation *evaluations, weir_result *result,
                                   weir_err *err);
 
+/* fabric_unpriced.c: names what keeps candidates from being compared by their cost a year, where
+ * something does, and says what is known without it: result->fabric->unpriced. After the
+ * comparison. */
+weir_code weir_fabric_tell_unpriced(const weir_fabric_scenario *scenario,
+                                    const weir_fabric_evaluation *evaluations, weir_result *result,
+                                    weir_err *err);
+
 #endif

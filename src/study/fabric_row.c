@@ -4,6 +4,7 @@
 #include "study/sim_ledger.h"
 
 #include <math.h>
+#include <string.h>
 
 static weir_code no_memory(weir_err *err)
 {
@@ -29,6 +30,8 @@ static void set_unknown(weir_fabric_candidate_row *row)
                                &row->opex_usd_per_year,
                                &row->waiting_usd_per_year,
                                &row->total_usd_per_year,
+                               &row->network_usd_per_year,
+                               &row->waiting_hours_per_year,
                                &row->joules_per_step,
                                &row->failure_step_s,
                                &row->bottleneck.marginal_s_per_percent};
@@ -136,28 +139,44 @@ static weir_code name_stall(const weir_fabric_play *play, weir_arena *arena,
     return WEIR_OK;
 }
 
-/* "pipeline goes on packets: ..." where a candidate has both. */
+static bool goes_alike(const weir_phase_road *a, const weir_phase_road *b)
+{
+    return a->because && b->because && a->is_light == b->is_light &&
+           strcmp(a->because, b->because) == 0;
+}
+
+/* "data, pipeline go on light: ...; expert goes on packets: ..." where a candidate has both. */
 static weir_code keep_roads(const weir_fabric_wish *wish, const weir_fabric_play *play,
                             weir_arena *arena, weir_fabric_evaluation *made, weir_err *err)
 {
+    const weir_phase_road *roads = play->network.phases;
     uint32_t count = play->network.phase_count;
-    made->roads = weir_arena_alloc(arena, (size_t)count + 1, sizeof *made->roads);
-    for (uint32_t i = 0; made->roads && i < count; i++) {
-        const weir_phase_road *road = &play->network.phases[i];
-        if (!road->because) {
-            continue;
+    weir_text text = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = 0, alike = 0;
+        while (first < i && !goes_alike(&roads[first], &roads[i])) {
+            first++;
         }
-        weir_text text = {0};
-        weir_text_printf(&text, "%s goes on %s: %s", wish->scenario->phases[i].name,
-                         road->is_light ? "light" : "packets", road->because);
-        made->roads[i] =
-            text.failed ? NULL : weir_arena_copy(arena, (weir_str){text.p, (uint32_t)text.n});
-        weir_text_clear(&text);
-        if (!made->roads[i]) {
-            return no_memory(err);
+        if (!roads[i].because || first < i) {
+            continue; /* told with an earlier one */
         }
+        weir_text_add(&text, text.n ? WEIR_STR("; ") : WEIR_STR(""));
+        for (uint32_t k = i; k < count; k++) {
+            if (goes_alike(&roads[i], &roads[k])) {
+                weir_text_printf(&text, "%s%s", alike++ ? ", " : "",
+                                 wish->scenario->phases[k].name);
+            }
+        }
+        weir_text_printf(&text, " %s on %s: %s", alike > 1 ? "go" : "goes",
+                         roads[i].is_light ? "light" : "packets", roads[i].because);
     }
-    return made->roads ? WEIR_OK : no_memory(err);
+    if (text.n) {
+        made->roads =
+            text.failed ? NULL : weir_arena_copy(arena, (weir_str){text.p, (uint32_t)text.n});
+    }
+    bool kept = !text.failed && (text.n == 0 || made->roads);
+    weir_text_clear(&text);
+    return kept ? WEIR_OK : no_memory(err);
 }
 
 /* Whose figures were taken for parts that the library does not know. */

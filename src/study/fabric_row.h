@@ -12,7 +12,7 @@ typedef struct {
     weir_fabric_candidate_row row; /* its texts live in the arena or in the scenario */
     weir_fabric_account account;
     const char *notes[8];
-    const char **roads; /* by phase: which road it takes and why; NULL: there is one road */
+    const char *roads; /* which phases take which road and why; NULL: there is one road */
     uint32_t note_count;
     double least_efficiency, most_efficiency; /* eta_transport of its roads; 0: not played */
     const char
@@ -35,6 +35,10 @@ weir_code weir_fabric_evaluate(const weir_fabric_wish *wish, bool details, weir_
  * others stay as they were. Leaves the net as it was. */
 weir_code weir_fabric_marginal(weir_fabric_play *play, weir_tier only,
                                double seconds[WEIR_TIER_COUNT], weir_err *err);
+/* fabric_busiest.c: the link of that tier that a step keeps busy longest, the lowest of its like;
+ * WEIR_NONE: nothing crosses one. */
+weir_code weir_fabric_busiest(const weir_fabric_scenario *scenario, const weir_fabric_play *play,
+                              weir_tier tier, weir_link_id *link, weir_err *err);
 /* fabric_failure.c: the step with the most harmful of its single parts dead that the job survives;
  * INFINITY: it survives none; NAN: nothing can fail. What it does not survive is the stopper. The
  * play is worth nothing afterwards. */

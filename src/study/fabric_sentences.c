@@ -9,7 +9,7 @@
 void weir_fabric_call(weir_text *text, const weir_fabric_candidate_row *row)
 {
     weir_str name = weir_str_from(row->name);
-    bool has_letter = name.n > 1 && name.p[1] == ' ';
+    bool has_letter = name.n > 2 && name.p[0] >= 'A' && name.p[0] <= 'Z' && name.p[1] == ' ';
     weir_text_escaped(text, has_letter ? (weir_str){name.p, 1} : name, 0);
 }
 
@@ -96,17 +96,25 @@ const char *weir_fabric_sentence(weir_result *result, uint32_t candidate)
 
 /* --- light against packets --- */
 
-/* "saves 12.3 M$ a year of network and power"; nothing where both cost the same. */
+enum { NO_DOLLARS = 1 }; /* sums below are not worth a word */
+
+/* "saves 12.3 M$ a year in network and power and waits for 2 M$ more". */
 static void add_money(weir_text *text, const weir_fabric_candidate_row *light,
                       const weir_fabric_candidate_row *packets)
 {
-    double paid = (light->total_usd_per_year - light->waiting_usd_per_year) -
-                  (packets->total_usd_per_year - packets->waiting_usd_per_year);
+    double paid = light->network_usd_per_year - packets->network_usd_per_year;
     double waits = light->waiting_usd_per_year - packets->waiting_usd_per_year;
-    weir_text_printf(text, " %s ", paid <= 0 ? "saves" : "costs");
-    weir_quantity_usd(text, fabs(paid));
-    weir_text_printf(text, " a year %sin network and power and %s ", paid <= 0 ? "" : "more ",
-                     waits > 0 ? "waits for" : "saves");
+    if (fabs(paid) < NO_DOLLARS) {
+        weir_text_add(text, WEIR_STR(" costs as much a year in network and power"));
+    } else {
+        weir_text_printf(text, " %s ", paid < 0 ? "saves" : "costs");
+        weir_quantity_usd(text, fabs(paid));
+        weir_text_printf(text, " a year %sin network and power", paid < 0 ? "" : "more ");
+    }
+    if (fabs(waits) < NO_DOLLARS) {
+        return;
+    }
+    weir_text_printf(text, " and %s ", waits > 0 ? "waits for" : "saves");
     weir_quantity_usd(text, fabs(waits));
     weir_text_add(text, waits > 0 ? WEIR_STR(" more") : WEIR_STR(" of waiting"));
 }
@@ -147,8 +155,9 @@ static void add_excess(weir_text *text, const weir_fabric_candidate_row *light,
     }
 }
 
-/* The kind of traffic that decides: what sends most between nodes; where light wins of those that
- * suit it, where it loses of those that do not (and use the network at all), if there are any. */
+/* The kind of traffic that speaks for the verdict: what sends most between nodes; where light wins
+ * of those that suit it, where it loses of those that do not (and use the network at all). NULL:
+ * the traffic is not why. */
 static const weir_fabric_traffic_row *main_traffic(const weir_fabric_result *fabric,
                                                    const char *verdict)
 {
@@ -166,7 +175,7 @@ static const weir_fabric_traffic_row *main_traffic(const weir_fabric_result *fab
             fits = !fits || row->bytes > fits->bytes ? row : fits;
         }
     }
-    return fits ? fits : most;
+    return even ? most : fits;
 }
 
 const char *weir_fabric_light_sentence(weir_result *result, uint32_t light_row,

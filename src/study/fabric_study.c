@@ -145,6 +145,18 @@ static void refuse_stalled(study *s)
     }
 }
 
+/* What never ends has no time; until here it was measured up to where it stops. */
+static void forget_stalled(const study *s)
+{
+    for (uint32_t i = 0; i < s->scenario->candidate_count; i++) {
+        weir_fabric_candidate_row *row = &s->result->fabric->candidates[i];
+        if (s->evaluations[i].stalled) {
+            row->step_s = row->band_low_s = row->band_high_s = row->joules_per_step = NAN;
+            row->waiting_usd_per_year = row->waiting_hours_per_year = row->total_usd_per_year = NAN;
+        }
+    }
+}
+
 /* --- into the result --- */
 
 static bool keep_text(weir_result *result, const char **text)
@@ -234,6 +246,39 @@ static weir_code read_ledger(study *s, const weir_fabric_play *play, weir_lines 
     return code;
 }
 
+/* What each tier would gain; the bottleneck is where most is to be gained. */
+static weir_code find_gains(const study *s, uint32_t best, weir_fabric_play *play, weir_err *err)
+{
+    weir_fabric_candidate_row *row = &s->result->fabric->candidates[best];
+    double *gains = row->marginal_s_per_percent;
+    uint32_t most = 0;
+    weir_link_id link = WEIR_NONE;
+    weir_code code = weir_fabric_marginal(play, WEIR_TIER_COUNT, gains, err);
+    for (uint32_t i = 1; i < WEIR_TIER_COUNT; i++) {
+        most = gains[i] > 0 && !(gains[most] >= gains[i]) ? i : most;
+    }
+    const char *tier = weir_tier_name((weir_tier)most);
+    if (code != WEIR_OK || !(gains[most] > 0) || row->bottleneck.tier == tier) {
+        return code;
+    }
+    code = weir_fabric_busiest(s->scenario, play, (weir_tier)most, &link, err);
+    if (code != WEIR_OK || link == WEIR_NONE) {
+        return code;
+    }
+    weir_text name = {0};
+    weir_layout_name(play->network.layout, link, &name);
+    const char *kept =
+        name.failed ? NULL : weir_result_copy(s->result, (weir_str){name.p, (uint32_t)name.n});
+    weir_text_clear(&name);
+    if (!kept) {
+        return no_memory(err);
+    }
+    row->bottleneck.link = kept;
+    row->bottleneck.tier = tier;
+    row->bottleneck.marginal_s_per_percent = gains[most];
+    return WEIR_OK;
+}
+
 static weir_code play_best(study *s, uint32_t best, weir_spmd_run *run, weir_lines *lines,
                            weir_err *err)
 {
@@ -257,9 +302,7 @@ static weir_code play_best(study *s, uint32_t best, weir_spmd_run *run, weir_lin
         play.run = (weir_spmd_run){0};
     }
     if (code == WEIR_OK && s->options->details) {
-        code =
-            weir_fabric_marginal(&play, WEIR_TIER_COUNT,
-                                 s->result->fabric->candidates[best].marginal_s_per_percent, err);
+        code = find_gains(s, best, &play, err);
     }
     weir_fabric_play_clear(&play);
     return code;
@@ -289,6 +332,9 @@ static weir_code compare(study *s, weir_spmd_run *run, weir_lines *lines, weir_e
     if (code == WEIR_OK && s->options->details) {
         code = weir_fabric_find_break_even(s->scenario, s->library, s->options->threads, s->result,
                                            err);
+    }
+    if (code == WEIR_OK) {
+        code = weir_fabric_tell_unpriced(s->scenario, s->evaluations, s->result, err);
     }
     return code == WEIR_OK ? weir_fabric_write_notes(s->scenario, s->evaluations, s->result, err)
                            : code;
@@ -341,6 +387,9 @@ weir_code weir_fabric_study(const weir_fabric_scenario *scenario,
     }
     if (code == WEIR_OK) {
         code = compare(&s, run, lines, err);
+    }
+    if (code == WEIR_OK) {
+        forget_stalled(&s);
     }
     release(&s);
     return code;

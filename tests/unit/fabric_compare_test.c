@@ -26,6 +26,7 @@ static weir_fabric_candidate_row make_row(const char *name, const char *kind, do
                                        .parts_ns = {10, 80, 10, 0},
                                        .watts = network / 2,
                                        .waiting_usd_per_year = waiting,
+                                       .network_usd_per_year = network,
                                        .total_usd_per_year = network + waiting,
                                        .bottleneck = {.tier = "between_racks"}};
 }
@@ -137,11 +138,40 @@ static void the_sentence_on_light_names_what_decides(void **state)
     c.fabric.traffic_count = 1;
     assert_int_equal(weir_fabric_compare(c.result, NULL), WEIR_OK);
     assert_string_equal(c.fabric.light_or_packets, "loses");
+    /* What speaks for light is no reason why it loses. */
     assert_string_equal(
         c.fabric.light_sentence,
         "Light loses: against A, C saves 20.0 M$ a year in network and power and waits for 40.0 M$ "
-        "more; circuits are waited for when they are set (30 % of the time); data: 1.00 GB to each "
-        "of 1 partner, always the same.");
+        "more; circuits are waited for when they are set (30 % of the time).");
+    traffic.suits = "packets";
+    traffic.because = "90 partners at a time, more than the 32 circuits";
+    assert_int_equal(weir_fabric_compare(c.result, NULL), WEIR_OK);
+    assert_non_null(strstr(c.fabric.light_sentence, "(30 % of the time); data: 90 partners"));
+    /* Devices that cost nothing wait for nothing; what speaks for packets is no reason to win. */
+    c.rows[1].network_usd_per_year = 90e6;
+    for (uint32_t i = 0; i < 4; i++) {
+        c.rows[i].waiting_usd_per_year = 0;
+        c.rows[i].total_usd_per_year = c.rows[i].network_usd_per_year;
+    }
+    assert_int_equal(weir_fabric_compare(c.result, NULL), WEIR_OK);
+    assert_string_equal(c.fabric.light_sentence,
+                        "Light wins: against A, C saves 20.0 M$ a year in network and power.");
+    weir_result_free(c.result);
+}
+
+static void of_two_that_take_as_long_the_cheaper_network_is_better(void **state)
+{
+    compared c;
+    (void)state;
+    set_up(&c);
+    for (uint32_t i = 0; i < 4; i++) { /* no price of a device's hour */
+        c.rows[i].waiting_usd_per_year = c.rows[i].total_usd_per_year = NAN;
+        c.rows[i].step_s = 1;
+        c.rows[i].network_usd_per_year = i == 1 ? 5e6 : 6e6;
+    }
+    assert_int_equal(weir_fabric_best(&c.fabric), 1);
+    c.rows[2].step_s = 0.5;
+    assert_int_equal(weir_fabric_best(&c.fabric), 2);
     weir_result_free(c.result);
 }
 
@@ -184,6 +214,7 @@ int main(void)
         cmocka_unit_test(a_refused_candidate_is_not_compared),
         cmocka_unit_test(light_breaks_even_within_a_percent_or_the_common_error),
         cmocka_unit_test(the_sentence_on_light_names_what_decides),
+        cmocka_unit_test(of_two_that_take_as_long_the_cheaper_network_is_better),
         cmocka_unit_test(bisection_finds_the_root_to_its_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,6 +99,29 @@ static void sentences_name_what_decides(void **state)
     weir_result_free(r);
 }
 
+static void the_next_dollar_goes_where_something_is_gained(void **state)
+{
+    weir_result *r = fabric_sample();
+    weir_fabric_candidate_row *best = &r->fabric->candidates[r->fabric->recommended];
+    (void)state;
+    best->bottleneck.link = "spine 0 -> core 0";
+    for (int i = 0; i < 4; i++) {
+        best->marginal_s_per_percent[i] = i == 3 ? best->step_s * 0.0072 : 0;
+    }
+    weir_text text = text_of(r, false);
+    assert_says(&text, "gains hall 0.72 %; nothing in nodes, between nodes, between racks; most at "
+                       "spine 0 -> core 0.");
+    weir_text_clear(&text);
+    best->marginal_s_per_percent[3] = best->step_s * 0.00004; /* is shown as 0.00 % */
+    best->marginal_s_per_percent[0] = NAN;                    /* it has no such links */
+    text = text_of(r, false);
+    assert_says(&text, "1 % more bandwidth of one tier alone gains nothing (tried: between nodes, "
+                       "between racks, hall).");
+    assert_has_not(&text, "most at");
+    weir_text_clear(&text);
+    weir_result_free(r);
+}
+
 static void nothing_is_said_about_prices_that_are_missing(void **state)
 {
     weir_result *r = fabric_sample();
@@ -112,8 +135,9 @@ static void nothing_is_said_about_prices_that_are_missing(void **state)
         row->usd = row->usd_low = row->usd_high = row->total_usd_per_year = NAN;
         row->opex_usd_per_year = row->waiting_usd_per_year = row->watts = NAN;
     }
+    r->fabric->unpriced = "no price of nic-x";
     text = text_of(r, false);
-    assert_says(&text, "B is the fastest; prices are missing");
+    assert_says(&text, "B is the fastest; its cost a year is not known: no price of nic-x.");
     assert_has_not(&text, "costs least");
     assert_has_not(&text, " nan");
     assert_narrow(&text);
@@ -154,7 +178,7 @@ static void one_missing_price_ends_the_comparison_of_prices(void **state)
     (void)state;
     r->fabric->candidates[0].total_usd_per_year = NAN;
     weir_text text = text_of(r, false);
-    assert_has(&text, "B is the fastest; prices are missing");
+    assert_has(&text, "B is the fastest.");
     weir_text_clear(&text);
     r->fabric->candidates[0].refused = "Too few ports.";
     text = text_of(r, false);
@@ -229,6 +253,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_has_a_row_for_each_candidate_and_one_arrow),
         cmocka_unit_test(sentences_name_what_decides),
+        cmocka_unit_test(the_next_dollar_goes_where_something_is_gained),
         cmocka_unit_test(nothing_is_said_about_prices_that_are_missing),
         cmocka_unit_test(who_holds_up_the_others_is_said),
         cmocka_unit_test(a_candidate_that_never_ends_is_not_the_best),

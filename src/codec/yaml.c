@@ -106,7 +106,8 @@ weir_code weir_yaml_reject(const weir_yaml *doc, const weir_yaml_node *node, con
 {
     char found[EXCERPT + 4];
     if (node->kind != WEIR_YAML_SCALAR) {
-        return weir_yaml_fail(doc, node, err, "found a %s, expected %s",
+        return weir_yaml_fail(doc, node, err, "found %s %s, expected %s",
+                              node->count > 0 ? "a" : "an empty",
                               node->kind == WEIR_YAML_MAPPING ? "mapping" : "list", expected);
     }
     excerpt(found, node->text);

@@ -242,7 +242,7 @@ static void says_what_is_wrong_with_traffic(void **state)
         {CLUSTER "traffic: {}\n" CANDIDATES,
          "t.yaml:2:10: found no key 'phases', which is needed here"},
         {CLUSTER "traffic: {phases: []}\n" CANDIDATES,
-         "t.yaml:2:19: found a list, expected a list of at least one phase"},
+         "t.yaml:2:19: found an empty list, expected a list of at least one phase"},
         {CLUSTER "traffic: {phases: 3}\n" CANDIDATES,
          "t.yaml:2:19: found '3', expected a list of at least one phase"},
         {CLUSTER "traffic: {phases: [3]}\n" CANDIDATES,
@@ -298,7 +298,7 @@ static void says_what_is_wrong_with_traffic(void **state)
         {ALL("broken: [{link: a, at: 2 ms, until: 1 ms}]"),
          "t.yaml:3:39: found '1 ms', expected a time after 'at'"},
         {ALL("broken: []"),
-         "t.yaml:3:11: found a list, expected a list such as [{link: leaf 3 -> spine 1}]"},
+         "t.yaml:3:11: found an empty list, expected a list such as [{link: leaf 3 -> spine 1}]"},
     };
 #undef PHASE
 #undef ALL
@@ -310,7 +310,7 @@ static void says_what_is_wrong_with_candidates(void **state)
 #define BAD(candidate) CLUSTER TRAFFIC "candidates:\n  - {" candidate "}\n"
     static const bad_input bad[] = {
         {CLUSTER TRAFFIC "candidates: []\n",
-         "t.yaml:3:13: found a list, expected a list of at least one network"},
+         "t.yaml:3:13: found an empty list, expected a list of at least one network"},
         {CLUSTER TRAFFIC "candidates: [clos]\n", "t.yaml:3:14: found 'clos', expected a mapping"},
         {BAD("name: a"), "t.yaml:4:5: found no key 'kind', which is needed here"},
         {BAD("kind: clos, switch: tomahawk5-400g"),

@@ -148,58 +148,67 @@ static bool has_failure(const weir_fabric_candidate_row *row)
     return !isnan(row->failure_step_s) && row->failure_part != NULL && row->step_s > 0;
 }
 
-/* The part that stops the job on each candidate that was played; NULL: it depends. */
-static const char *same_failure(const weir_fabric_result *fabric)
+/* What stops the job on each candidate that was played; NULL: it depends. */
+static const char *same_stoppers(const weir_fabric_result *fabric)
 {
-    const char *part = NULL;
-    uint32_t count = 0;
+    const char *parts = NULL;
     for (uint32_t i = 0; i < fabric->candidate_count; i++) {
         const weir_fabric_candidate_row *row = &fabric->candidates[i];
         if (row->refused != NULL) {
             continue;
         }
-        if (!has_failure(row) || !isinf(row->failure_step_s) ||
-            (part != NULL && strcmp(part, row->failure_part) != 0)) {
+        if (row->stoppers == NULL || (parts != NULL && strcmp(parts, row->stoppers) != 0)) {
             return NULL;
         }
-        part = row->failure_part;
-        count++;
+        parts = row->stoppers;
     }
-    return count > 1 ? part : NULL;
+    return parts;
+}
+
+/* "A spine 0 +5.0 % (8 spare ports), without leaf 0 not at all" */
+static void add_failure(weir_text *line, const weir_fabric_candidate_row *row, bool with_stoppers)
+{
+    weir_text_add(line, line->n > 0 ? WEIR_STR("; ") : WEIR_STR("One dead: "));
+    candidate_add(line, row);
+    if (has_failure(row) && !isinf(row->failure_step_s)) {
+        double more = 100 * (row->failure_step_s - row->step_s) / row->step_s;
+        weir_text_char(line, ' ');
+        weir_text_escaped(line, weir_str_from(row->failure_part), 0);
+        weir_text_add(line, more >= 0 ? WEIR_STR(" +") : WEIR_STR(" "));
+        weir_quantity_fixed(line, more, 1);
+        weir_text_add(line, WEIR_STR(" %"));
+        with_stoppers = with_stoppers && row->stoppers != NULL;
+        weir_text_add(line, with_stoppers ? WEIR_STR(", without ") : WEIR_STR(""));
+    } else {
+        weir_text_add(line, WEIR_STR(" without "));
+        with_stoppers = true;
+    }
+    if (with_stoppers) {
+        weir_text_escaped(line, weir_str_from(row->stoppers ? row->stoppers : row->failure_part),
+                          0);
+        weir_text_add(line, WEIR_STR(" not at all"));
+    }
+    if (row->spare_ports > 0) {
+        weir_text_printf(line, " (%llu spare ports)", (unsigned long long)row->spare_ports);
+    }
 }
 
 void fabric_failures(const page *p)
 {
     const weir_fabric_result *fabric = p->result->fabric;
+    const char *same = same_stoppers(fabric);
     weir_text line = {0};
-    const char *same = same_failure(fabric);
-    if (same != NULL) {
-        weir_text_add(&line, WEIR_STR("One dead: "));
-        weir_text_escaped(&line, weir_str_from(same), 0);
-        weir_text_add(&line, WEIR_STR(" stops the job on each of them."));
-        fabric_line(p, &line);
-        return;
-    }
     for (uint32_t i = 0; i < fabric->candidate_count; i++) {
         const weir_fabric_candidate_row *row = &fabric->candidates[i];
-        if (row->refused != NULL || !has_failure(row)) {
-            continue;
+        bool is_told = same != NULL && isinf(row->failure_step_s);
+        if (row->refused == NULL && has_failure(row) && !is_told) {
+            add_failure(&line, row, same == NULL);
         }
-        weir_text_add(&line, line.n > 0 ? WEIR_STR("; ") : WEIR_STR("One dead: "));
-        candidate_add(&line, row);
-        weir_text_char(&line, ' ');
-        weir_text_escaped(&line, weir_str_from(row->failure_part), 0);
-        if (isinf(row->failure_step_s)) {
-            weir_text_add(&line, WEIR_STR(" stops the job"));
-        } else {
-            double more = 100 * (row->failure_step_s - row->step_s) / row->step_s;
-            weir_text_add(&line, more >= 0 ? WEIR_STR(" +") : WEIR_STR(" "));
-            weir_quantity_fixed(&line, more, 1);
-            weir_text_add(&line, WEIR_STR(" %"));
-        }
-        if (row->spare_ports > 0) {
-            weir_text_printf(&line, " (%llu spare ports)", (unsigned long long)row->spare_ports);
-        }
+    }
+    if (same != NULL) {
+        weir_text_add(&line, line.n > 0 ? WEIR_STR("; without ") : WEIR_STR("One dead: without "));
+        weir_text_escaped(&line, weir_str_from(same), 0);
+        weir_text_add(&line, WEIR_STR(" the job does not run"));
     }
     if (line.n > 0) {
         weir_text_char(&line, '.');

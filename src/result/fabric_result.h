@@ -72,6 +72,7 @@ typedef struct {
     double joules_per_step;
     double failure_step_s; /* step with one of its most harmful parts dead; NAN: not played */
     const char *failure_part;
+    const char *stoppers; /* single parts without which it cannot run; NULL: none was found */
     struct {
         const char *link, *tier;
         double

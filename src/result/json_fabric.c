@@ -153,6 +153,7 @@ static void put_changes(weir_json_writer *w, const weir_fabric_candidate_row *ro
     weir_json_open_object(w, WEIR_JSON_INLINE);
     json_put_text(w, "part", row->failure_part);
     put_double(w, "step_s", row->failure_step_s);
+    json_put_text(w, "stoppers", row->stoppers);
     weir_json_close(w);
 }
 

@@ -94,31 +94,38 @@ static const char *routing_name(const weir_candidate *candidate)
     case WEIR_ROUTE_SPRAY:
         return "sprayed";
     case WEIR_ROUTE_ECMP:
-        return "hashed (ECMP)";
+        return "hashed by ECMP";
     case WEIR_ROUTE_FIXED:
         return "on fixed ways";
     }
     return "routed";
 }
 
-/* "packets sprayed": or, where candidates differ, "packets sprayed (A, B), hashed (C)". */
+/* "packets sprayed"; where candidates differ, "packets sprayed (A, B), hashed by ECMP (C)". */
 static void add_routing(const weir_fabric_scenario *scenario, weir_text *text)
 {
     const weir_candidate *candidates = scenario->candidates;
-    uint32_t count = scenario->candidate_count;
+    uint32_t count = scenario->candidate_count, ways = 0;
     bool differ = false;
     for (uint32_t i = 1; i < count; i++) {
         differ = differ || candidates[i].routing.choice != candidates[0].routing.choice;
     }
-    weir_text_add(text, WEIR_STR("; packets "));
-    if (!differ) {
-        weir_text_add(text, weir_str_from(routing_name(&candidates[0])));
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        weir_text_printf(text, "%s%s (", i ? ", " : "", routing_name(&candidates[i]));
-        weir_text_escaped(text, weir_str_from(candidates[i].name), 0);
-        weir_text_char(text, ')');
+    for (int choice = WEIR_ROUTE_SPRAY; choice <= WEIR_ROUTE_FIXED; choice++) {
+        uint32_t own = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            if ((int)candidates[i].routing.choice != choice) {
+                continue;
+            }
+            if (own++ == 0) {
+                weir_text_printf(text, "%s %s", ways++ ? "," : "; packets",
+                                 routing_name(&candidates[i]));
+            }
+            if (differ) {
+                weir_text_add(text, own == 1 ? WEIR_STR(" (") : WEIR_STR(", "));
+                weir_text_escaped(text, weir_str_from(candidates[i].name), 0);
+            }
+        }
+        weir_text_add(text, differ && own ? WEIR_STR(")") : WEIR_STR(""));
     }
 }
 
@@ -214,10 +221,6 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
     }
     for (uint32_t i = 0; i < scenario->candidate_count; i++) {
         const weir_bill *bill = &evaluations[i].account.bill;
-        if (evaluations[i].stopper) {
-            weir_result_note(result, "%s: without %s the traffic cannot run",
-                             scenario->candidates[i].name, evaluations[i].stopper);
-        }
         if (bill->unpriced) {
             weir_result_note(result, "%s: no price of %s", scenario->candidates[i].name,
                              bill->unpriced);

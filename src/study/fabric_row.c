@@ -249,7 +249,10 @@ static weir_code fill(const weir_fabric_wish *wish, bool details, weir_fabric_pl
             row->bottleneck.marginal_s_per_percent = row->marginal_s_per_percent[i];
         }
     }
-    return code == WEIR_OK ? weir_fabric_failure(wish, play, arena, made, err) : code;
+    /* Beside links that break for a while a dead part would be told with their outage, or without.
+     */
+    bool is_whole = wish->scenario->broken_count == 0;
+    return code == WEIR_OK && is_whole ? weir_fabric_failure(wish, play, arena, made, err) : code;
 }
 
 weir_code weir_fabric_evaluate(const weir_fabric_wish *wish, bool details, weir_arena *arena,

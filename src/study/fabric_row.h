@@ -19,7 +19,6 @@ typedef struct {
         *assumed[2];     /* transports of the library inside and between nodes that stand for parts
                           * it does not know; NULL: it knows them. Good as long as the library */
     const char *stalled; /* what never ends and why; NULL: all of it ends */
-    const char *stopper; /* a part without which the traffic cannot run; NULL: none was found */
     uint64_t broken_found; /* as in weir_fabric_play */
     uint32_t blocks, uplinks;
     double circuit_s;
@@ -40,7 +39,7 @@ weir_code weir_fabric_marginal(weir_fabric_play *play, weir_tier only,
 weir_code weir_fabric_busiest(const weir_fabric_scenario *scenario, const weir_fabric_play *play,
                               weir_tier tier, weir_link_id *link, weir_err *err);
 /* fabric_failure.c: the step with the most harmful of its single parts dead that the job survives;
- * INFINITY: it survives none; NAN: nothing can fail. What it does not survive is the stopper. The
+ * INFINITY: it survives none; NAN: nothing can fail. What it does not survive are the stoppers. The
  * play is worth nothing afterwards. */
 weir_code weir_fabric_failure(const weir_fabric_wish *wish, weir_fabric_play *play,
                               weir_arena *arena, weir_fabric_evaluation *made, weir_err *err);

@@ -181,8 +181,8 @@ static bool keep_row(weir_result *result, weir_fabric_candidate_row *row)
     row->bill = bill;
     return kept && keep_text(result, &row->name) && keep_text(result, &row->kind) &&
            keep_text(result, &row->refused) && keep_text(result, &row->band_basis) &&
-           keep_text(result, &row->failure_part) && keep_text(result, &row->bottleneck.link) &&
-           keep_text(result, &row->bottleneck.tier);
+           keep_text(result, &row->failure_part) && keep_text(result, &row->stoppers) &&
+           keep_text(result, &row->bottleneck.link) && keep_text(result, &row->bottleneck.tier);
 }
 
 static weir_code merge(study *s, weir_err *err)

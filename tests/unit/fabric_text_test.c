@@ -193,14 +193,18 @@ static void a_part_whose_loss_cuts_devices_off_stops_the_job(void **state)
     (void)state;
     r->fabric->candidates[0].failure_step_s = INFINITY;
     weir_text text = text_of(r, false);
-    assert_says(&text, "One dead: A spine 0 stops the job; ");
+    assert_says(&text, "One dead: A without spine 0 not at all; B OCS 0 +1.6 %");
+    weir_text_clear(&text);
+    r->fabric->candidates[1].stoppers = "leaf 0, the first NIC's link";
+    text = text_of(r, false);
+    assert_says(&text, "B OCS 0 +1.6 %, without leaf 0, the first NIC's link not at all (8 spare");
     weir_text_clear(&text);
     for (uint32_t i = 0; i < 3; i++) {
         r->fabric->candidates[i].failure_step_s = INFINITY;
-        r->fabric->candidates[i].failure_part = "leaf 0";
+        r->fabric->candidates[i].failure_part = r->fabric->candidates[i].stoppers = "leaf 0";
     }
     text = text_of(r, false);
-    assert_says(&text, "One dead: leaf 0 stops the job on each of them.");
+    assert_says(&text, "One dead: without leaf 0 the job does not run.");
     weir_text_clear(&text);
     weir_result_free(r);
 }

@@ -39,6 +39,12 @@ weir_code fabric_note_scenario(const fabric_run_state *run, weir_result *result,
 weir_code fabric_note_links(const fabric_run_state *run, const weir_fabric_scenario *scenario,
                             weir_err *err);
 
+/* The cables of a candidate as CSV, each with the ports at its ends; nothing where circuits join
+ * them (which cable ends where is the optical switches' own affair), or where there are more than a
+ * million, which a note in the result says. */
+weir_code fabric_list_cables(const fabric_run_state *run, const weir_fabric_scenario *scenario,
+                             uint32_t candidate, weir_text *csv, weir_err *err);
+
 /* fabric_ask.c: --sweep, --find, --mix. Fill run->result. */
 weir_code fabric_sweep(fabric_run_state *run, weir_err *err);
 weir_code fabric_find(fabric_run_state *run, weir_err *err);

@@ -37,7 +37,7 @@ static void add_file_name(weir_text *path, const char *name)
         any |= plain;
         pending = !plain;
     }
-    weir_text_add(path, any ? WEIR_STR(".csv") : WEIR_STR("candidate.csv"));
+    weir_text_add(path, any ? WEIR_STR("") : WEIR_STR("candidate"));
 }
 
 /* How many candidates before the i-th would be called so, too: "A 1" and "A-1". */
@@ -56,25 +56,51 @@ static uint32_t namesakes(const weir_fabric_result *fabric, uint32_t i)
     return count;
 }
 
-static weir_code write_bill(const char *folder, const weir_fabric_result *fabric, uint32_t i,
-                            weir_err *err)
+/* "bills/A-clos-1-1" + ending */
+static void add_path(weir_text *path, const fabric_run_state *run, uint32_t i, const char *ending)
 {
-    weir_text path = {0}, bill = {0};
-    const weir_fabric_candidate_row *row = &fabric->candidates[i];
+    const weir_fabric_result *fabric = run->result->fabric;
+    weir_str folder = weir_str_from(run->options->bom);
     uint32_t same = namesakes(fabric, i);
-    weir_text_add(&path, weir_str_from(folder));
-    if (!weir_str_ends(weir_str_from(folder), WEIR_STR("/")))
-        weir_text_char(&path, '/');
+    weir_text_add(path, folder);
+    if (!weir_str_ends(folder, WEIR_STR("/")))
+        weir_text_char(path, '/');
     if (same > 0)
-        weir_text_printf(&path, "%u-", (unsigned)same + 1);
-    add_file_name(&path, row->name);
-    weir_code code = weir_report_bill_csv(&bill, row, err);
-    if (code == WEIR_OK && path.failed)
-        code = weir_err_set(err, WEIR_ERR_MEMORY, "no memory");
-    if (code == WEIR_OK)
-        code = write_text(path.p, &bill, err);
+        weir_text_printf(path, "%u-", (unsigned)same + 1);
+    add_file_name(path, fabric->candidates[i].name);
+    weir_text_add(path, weir_str_from(ending));
+}
+
+static weir_code write_file(const fabric_run_state *run, uint32_t i, const char *ending,
+                            const weir_text *text, weir_err *err)
+{
+    weir_text path = {0};
+    add_path(&path, run, i, ending);
+    weir_code code = path.failed || text->failed
+                         ? weir_err_set(err, WEIR_ERR_MEMORY, "no memory for %s", run->options->bom)
+                         : write_text(path.p, text, err);
     weir_text_clear(&path);
+    return code;
+}
+
+static weir_code write_bill(const fabric_run_state *run, uint32_t i, weir_err *err)
+{
+    weir_text bill = {0};
+    weir_code code = weir_report_bill_csv(&bill, &run->result->fabric->candidates[i], err);
+    if (code == WEIR_OK)
+        code = write_file(run, i, ".csv", &bill, err);
     weir_text_clear(&bill);
+    return code;
+}
+
+static weir_code write_cabling(const fabric_run_state *run, const weir_fabric_scenario *scenario,
+                               uint32_t i, weir_err *err)
+{
+    weir_text cabling = {0};
+    weir_code code = fabric_list_cables(run, scenario, i, &cabling, err);
+    if (code == WEIR_OK && cabling.n > 0)
+        code = write_file(run, i, ".cables.csv", &cabling, err);
+    weir_text_clear(&cabling);
     return code;
 }
 
@@ -82,12 +108,18 @@ weir_code fabric_write_bills(const fabric_run_state *run, weir_err *err)
 {
     const char *folder = run->options->bom;
     const weir_fabric_result *fabric = run->result->fabric;
+    weir_fabric_scenario scenario = {0};
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return weir_err_set(err, WEIR_ERR_IO, "%s: %s", folder, strerror(errno));
-    weir_code code = WEIR_OK;
-    for (uint32_t i = 0; i < fabric->candidate_count && code == WEIR_OK; i++)
-        if (!fabric->candidates[i].refused)
-            code = write_bill(folder, fabric, i, err);
+    weir_code code = fabric_read_scenario(run, NULL, &scenario, err);
+    for (uint32_t i = 0; i < fabric->candidate_count && code == WEIR_OK; i++) {
+        if (fabric->candidates[i].refused)
+            continue;
+        code = write_bill(run, i, err);
+        if (code == WEIR_OK)
+            code = write_cabling(run, &scenario, i, err);
+    }
+    weir_fabric_scenario_clear(&scenario);
     return code;
 }
 

@@ -1,6 +1,8 @@
-/* Load of links over time. The study has played the recommended network and dropped it; the same
- * network is built once more, because it knows what its links are called. */
+/* Links by name: their load over time, and the list of cables. The study has played the networks
+ * and dropped them; the same network is built once more, because it knows what its links are
+ * called. */
 #include "cli/fabric.h"
+#include "fabric/bill.h"
 #include "study/fabric_candidate.h"
 #include "study/fabric_traffic.h"
 
@@ -68,6 +70,28 @@ weir_code fabric_note_links(const fabric_run_state *run, const weir_fabric_scena
         weir_candidate_network_build(scenario, fabric->recommended, &demand, &network, err);
     if (code == WEIR_OK && network.layout)
         code = fill_all(run, network.layout, err);
+    weir_candidate_network_clear(&network);
+    return code;
+}
+
+weir_code fabric_list_cables(const fabric_run_state *run, const weir_fabric_scenario *scenario,
+                             uint32_t candidate, weir_text *csv, weir_err *err)
+{
+    enum { CABLES_MOST = 1000000 };
+    const weir_fabric_candidate_row *row = &run->result->fabric->candidates[candidate];
+    weir_candidate_demand demand = {scenario, period_between};
+    weir_candidate_network network = {0};
+    if (row->optical_ports > 0)
+        return WEIR_OK;
+    if (row->cables > CABLES_MOST) {
+        weir_result_note(run->result, "%s: %llu cables; lists of more than %d are not written",
+                         row->name, (unsigned long long)row->cables, CABLES_MOST);
+        return WEIR_OK;
+    }
+    weir_code code = weir_candidate_network_build(scenario, candidate, &demand, &network, err);
+    if (code == WEIR_OK && network.layout && weir_layout_roads(network.layout) == 1 &&
+        !weir_bill_cabling_csv(weir_layout_topology(network.layout, 0), csv))
+        code = no_memory(err);
     weir_candidate_network_clear(&network);
     return code;
 }

@@ -101,7 +101,7 @@ static void what_is_not_known_is_null(void **state)
     weir_text text = json_of(r);
     assert_has(&text, "\"loss_db\": null,");
     assert_has(&text, "\"persistence\": null, \"sentence\": \"Light pays for data.\"}");
-    assert_has(&text, "\"failure\": {\"part\": null, \"step_s\": null}");
+    assert_has(&text, "\"failure\": {\"part\": null, \"step_s\": null, \"stoppers\": null}");
     assert_ptr_equal(strstr(text.p, ": nan"), NULL);
     assert_ptr_equal(strstr(text.p, ": inf"), NULL);
     weir_text_clear(&text);

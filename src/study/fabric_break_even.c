@@ -59,7 +59,8 @@ typedef struct {
     uint32_t light, packets; /* candidates */
     const char *axis;        /* whose messages are scaled */
     question asks;
-    double packets_measure; /* where it does not change */
+    double packets_measure, light_measure; /* where they do not change */
+    weir_fabric_play *kept;                /* light, planned, for traffic that changes */
 } search;
 
 static void scale_axis(weir_fabric_scenario *scenario, const char *axis, double factor)
@@ -83,7 +84,8 @@ static weir_code measure(const search *s, const weir_fabric_scenario *scenario, 
     weir_fabric_wish wish = {.scenario = scenario,
                              .candidate = candidate,
                              .library = s->library,
-                             .changing_share = changing_share};
+                             .changing_share = changing_share,
+                             .kept = changing_share > 0 ? s->kept : NULL};
     weir_fabric_evaluation found = {0};
     weir_code code = weir_fabric_evaluate(&wish, false, arena, &found, err);
     if (code == WEIR_OK) {
@@ -94,37 +96,51 @@ static weir_code measure(const search *s, const weir_fabric_scenario *scenario, 
     return code;
 }
 
-/* Light's measure less packets'. */
-static weir_code difference(void *context, double x, double *value, weir_err *err)
+/* The light candidate's measure where a share of its repetitions needs other circuits. */
+static weir_code measure_changing(const search *s, double changing_share, double *value,
+                                  weir_err *err)
 {
-    const search *s = context;
+    if (!(changing_share > 0)) {
+        *value = s->light_measure;
+        return WEIR_OK;
+    }
+    return measure(s, s->scenario, s->light, changing_share, value, err);
+}
+
+/* Both candidates in a scenario that is changed. */
+static weir_code measure_variant(const search *s, double x, double *of_light, double *of_packets,
+                                 weir_err *err)
+{
     weir_fabric_variant variant = {0};
     weir_code code = weir_fabric_variant_make(s->scenario, &variant, err);
     if (code != WEIR_OK) {
         return code;
     }
     weir_candidate *light = &variant.scenario.candidates[s->light];
-    double changing_share = 0, of_light = 0, of_packets = s->packets_measure;
-    switch (s->asks) {
-    case SWITCHING:
+    if (s->asks == SWITCHING) {
         light->switch_s = x;
         light->linkup_s = 0;
-        break;
-    case MESSAGE:
+    } else {
         scale_axis(&variant.scenario, s->axis, x);
-        code = measure(s, &variant.scenario, s->packets, 0, &of_packets, err);
-        break;
-    case PERSISTENCE:
-        changing_share = 1 - x;
-        break;
+        code = measure(s, &variant.scenario, s->packets, 0, of_packets, err);
     }
     if (code == WEIR_OK) {
-        code = measure(s, &variant.scenario, s->light, changing_share, &of_light, err);
+        code = measure(s, &variant.scenario, s->light, 0, of_light, err);
     }
+    weir_fabric_variant_clear(&variant);
+    return code;
+}
+
+/* Light's measure less packets'. */
+static weir_code difference(void *context, double x, double *value, weir_err *err)
+{
+    const search *s = context;
+    double of_light = 0, of_packets = s->packets_measure;
+    weir_code code = s->asks == PERSISTENCE ? measure_changing(s, 1 - x, &of_light, err)
+                                            : measure_variant(s, x, &of_light, &of_packets, err);
     if (code == WEIR_OK) {
         *value = of_light - of_packets;
     }
-    weir_fabric_variant_clear(&variant);
     return code;
 }
 
@@ -148,6 +164,8 @@ static void ask(void *context, uint32_t number)
         [PERSISTENCE] = {0, 1, 0.005, false},
     };
     asking *a = context;
+    weir_fabric_play kept = {0};
+    a->searches[number].kept = &kept;
     weir_fabric_difference function = {&a->searches[number], difference};
     if ((number == MESSAGE && !a->searches[number].axis) ||
         (number == SWITCHING && a->is_set_once)) {
@@ -155,6 +173,8 @@ static void ask(void *context, uint32_t number)
     }
     a->codes[number] = weir_fabric_bisect(&function, &brackets[number], &a->roots[number],
                                           &a->low_signs[number], &a->errs[number]);
+    a->searches[number].kept = NULL;
+    weir_fabric_play_clear(&kept);
 }
 
 /* The best candidate whose circuits are set within a step: to the others switching is nothing. */
@@ -268,6 +288,7 @@ weir_code weir_fabric_find_break_even(const weir_fabric_scenario *scenario,
         return WEIR_OK;
     }
     s.packets_measure = weir_fabric_measure(fabric, &fabric->candidates[s.packets]);
+    s.light_measure = weir_fabric_measure(fabric, &fabric->candidates[s.light]);
     for (uint32_t i = 0; i < QUESTIONS; i++) {
         a.searches[i] = s;
         a.searches[i].asks = (question)i;

@@ -120,18 +120,65 @@ weir_code weir_fabric_play_replan(const weir_fabric_wish *wish, weir_fabric_play
     return weir_fabric_play_again(play, err);
 }
 
+/* Which of its two exchanges each repetition on light that changes takes. */
+static void change_share(weir_fabric_play *play, double changing_share, uint64_t *repetitions)
+{
+    const weir_traffic_program *program = &play->program;
+    for (uint32_t i = 0; i < program->program.count; i++) {
+        weir_program_op *op = &program->ops[i];
+        if (op->kind != WEIR_STEP_EXCHANGE) {
+            continue;
+        }
+        uint32_t phase = program->phase_of_exchange[op->exchange], first = op->exchange;
+        while (first > 0 && program->phase_of_exchange[first - 1] == phase) {
+            first--;
+        }
+        bool anew = program->phases[phase].changes &&
+                    weir_program_is_anew(changing_share, repetitions[phase]);
+        repetitions[phase]++;
+        op->exchange = first + (anew ? 1 : 0);
+    }
+}
+
+/* What was kept moves here. */
+static weir_code take_over(const weir_fabric_wish *wish, weir_fabric_play *play, weir_err *err)
+{
+    *play = *wish->kept;
+    *wish->kept = (weir_fabric_play){0};
+    if (play->refused) {
+        return WEIR_OK;
+    }
+    play->spmd.programs = &play->program.program;
+    uint64_t *repetitions =
+        weir_arena_alloc(play->arena, wish->scenario->phase_count, sizeof *repetitions);
+    if (!repetitions) {
+        return no_memory(err);
+    }
+    change_share(play, wish->changing_share, repetitions);
+    return WEIR_OK;
+}
+
 weir_code weir_fabric_play_run(const weir_fabric_wish *wish, weir_fabric_play *play, weir_err *err)
 {
-    weir_code code = weir_fabric_play_prepare(wish, play, err);
+    bool is_kept = wish->kept && wish->kept->arena;
+    weir_code code =
+        is_kept ? take_over(wish, play, err) : weir_fabric_play_prepare(wish, play, err);
+    play->keeper = wish->kept;
     return code == WEIR_OK && !play->refused ? weir_fabric_play_again(play, err) : code;
 }
 
 void weir_fabric_play_clear(weir_fabric_play *play)
 {
+    weir_fabric_play *keeper = play->keeper;
     weir_spmd_run_clear(&play->run);
-    weir_traffic_program_clear(&play->program);
-    weir_candidate_network_clear(&play->network);
-    weir_arena_free(play->arena);
+    if (keeper) {
+        play->keeper = NULL;
+        *keeper = *play;
+    } else {
+        weir_traffic_program_clear(&play->program);
+        weir_candidate_network_clear(&play->network);
+        weir_arena_free(play->arena);
+    }
     *play = (weir_fabric_play){0};
 }
 

@@ -10,6 +10,8 @@
 
 #include "study/fabric_program.h"
 
+typedef struct weir_fabric_play weir_fabric_play;
+
 typedef struct {
     const weir_fabric_scenario *scenario;
     uint32_t candidate;
@@ -17,18 +19,23 @@ typedef struct {
     double changing_share;       /* of light's repetitions (fabric_program.h) */
     bool link_series;
     weir_budget *budget;
+    /* NULL, or a play that is zeroed at first: what was built and planned for this wish goes there
+     * when it is cleared, and comes from there for the next wish. That may differ in changing_share
+     * only, which must be above 0 in both. The caller clears it in the end. */
+    weir_fabric_play *kept;
 } weir_fabric_wish;
 
-typedef struct {
+struct weir_fabric_play {
     const char *refused; /* NULL: it was played; lives in the network's arena or is static */
     weir_candidate_network network;
     weir_traffic_program program;
     weir_spmd spmd; /* what was played; points into this struct's other members */
     weir_spmd_run run;
     double step_s;
-    uint64_t broken_found; /* bits: entries of the scenario's broken links that it has */
-    weir_arena *arena;     /* owns what spmd points to */
-} weir_fabric_play;
+    uint64_t broken_found;    /* bits: entries of the scenario's broken links that it has */
+    weir_arena *arena;        /* owns what spmd points to */
+    weir_fabric_play *keeper; /* gets it all when it is cleared; NULL: nobody */
+};
 
 /* Fills a zeroed play. Errors: memory, limits, bugs. */
 weir_code weir_fabric_play_run(const weir_fabric_wish *wish, weir_fabric_play *play, weir_err *err);

@@ -282,11 +282,9 @@ static weir_code write_repetition(writer *w, uint32_t number, bool anew, weir_er
     return code;
 }
 
-/* Whether the circuits of repetition k differ from those of the one before, where a share of all
- * repetitions do: which of the two positions is set. */
-static bool is_anew(double changing_share, uint64_t k)
+bool weir_program_is_anew(double changing_share, uint64_t repetition)
 {
-    return (uint64_t)floor((double)(k + 1) * changing_share + 1e-9) % 2 == 1;
+    return (uint64_t)floor((double)(repetition + 1) * changing_share + 1e-9) % 2 == 1;
 }
 
 static weir_code write_program(builder *b, weir_err *err)
@@ -309,8 +307,9 @@ static weir_code write_program(builder *b, weir_err *err)
         for (uint32_t i = 0; i < scenario->phase_count; i++) {
             uint32_t times = scenario->phases[i].times;
             for (uint32_t k = 0; k < times && code == WEIR_OK; k++) {
-                bool anew = b->made->phases[i].changes &&
-                            is_anew(b->network->changing_share, (uint64_t)w.step * times + k);
+                bool anew =
+                    b->made->phases[i].changes &&
+                    weir_program_is_anew(b->network->changing_share, (uint64_t)w.step * times + k);
                 code = write_repetition(&w, i, anew, err);
             }
         }

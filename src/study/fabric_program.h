@@ -56,6 +56,10 @@ void weir_traffic_program_clear(weir_traffic_program *program); /* a zeroed one 
 
 /* --- its parts, for the module and its tests --- */
 
+/* Whether the circuits of a repetition differ from those of the one before, where a share of all
+ * repetitions do: which of the two positions is set. */
+bool weir_program_is_anew(double changing_share, uint64_t repetition);
+
 typedef struct {
     const weir_program_network *network;
     uint32_t phase;

@@ -167,6 +167,36 @@ static void traffic_inside_nodes_waits_for_no_circuits(void **state)
     weir_fabric_scenario_clear(&scenario);
 }
 
+/* Built and planned once, played with one share of changing traffic after the other. */
+static void what_is_kept_plays_as_what_is_built_anew(void **state)
+{
+    static const double shares[] = {1, 0.25, 0.5, 0.9, 0.25};
+    (void)state;
+    weir_fabric_scenario scenario = read_ring(2);
+    scenario.phase_count = 1;         /* only the neighbours */
+    scenario.phases[0].compute_s = 0; /* else it hides the settings */
+    scenario.phases[0].times = 100;
+    weir_fabric_play kept = {0};
+    weir_err err = {0};
+    double before_s = 0;
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        weir_fabric_wish wish = {.scenario = &scenario, .changing_share = shares[i], .kept = &kept};
+        weir_fabric_play play = {0};
+        assert_int_equal(weir_fabric_play_run(&wish, &play, &err), WEIR_OK);
+        assert_null(play.refused);
+        double step_s = step_at(&scenario, scenario.candidates[0].switch_s, shares[i]);
+        assert_memory_equal(&play.step_s, &step_s, sizeof step_s);
+        weir_fabric_play_clear(&play);
+        assert_non_null(kept.network.layout);
+        differ += fabs(step_s - before_s) > 0;
+        before_s = step_s;
+    }
+    assert_true(differ > 2);
+    weir_fabric_play_clear(&kept);
+    weir_fabric_scenario_clear(&scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +204,7 @@ int main(void)
         cmocka_unit_test(the_step_waits_for_circuits_as_long_as_they_take),
         cmocka_unit_test(traffic_that_changes_waits_for_its_share_of_settings),
         cmocka_unit_test(traffic_inside_nodes_waits_for_no_circuits),
+        cmocka_unit_test(what_is_kept_plays_as_what_is_built_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

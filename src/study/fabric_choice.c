@@ -205,6 +205,31 @@ static const char *preset_id(const char *folder, const char *id)
     return NULL;
 }
 
+static bool still_assumes(const weir_program_group *g, const weir_collective_shape *shape,
+                          const weir_collective_wish *wish)
+{
+    weir_collective_choice choice;
+    weir_err ignored = {0};
+    return weir_library_choose(g->network->library, shape, wish, &choice, &ignored) == WEIR_OK &&
+           choice.transport_was_assumed;
+}
+
+/* Whose figures stand for the node's links, for the NIC: with the other one named, is one still
+ * assumed? */
+static void tell_assumed(const weir_program_group *g, const weir_collective_shape *shape,
+                         const weir_collective_wish *wish, weir_program_phase *chosen)
+{
+    const weir_collective_choice *choice = &chosen->choice;
+    if (!choice->transport_was_assumed) {
+        return;
+    }
+    weir_collective_wish node = *wish, network = *wish;
+    node.network_transport = choice->network_transport;
+    network.node_transport = choice->node_transport;
+    chosen->assumed[0] = still_assumes(g, shape, &node) ? choice->node_transport : NULL;
+    chosen->assumed[1] = still_assumes(g, shape, &network) ? choice->network_transport : NULL;
+}
+
 weir_code weir_program_choose_as(const weir_program_group *g, weir_collective_algorithm algorithm,
                                  weir_program_phase *chosen, weir_err *err)
 {
@@ -236,6 +261,7 @@ weir_code weir_program_choose_as(const weir_program_group *g, weir_collective_al
         return weir_fabric_reject(scenario, phase->place, err, "phase '%s': %s", phase->name,
                                   found.text);
     }
+    tell_assumed(g, &shape, &wish, chosen);
     uint32_t nodes = shape.nodes ? shape.nodes : 1;
     weir_collective_algorithm taken = chosen->choice.algorithm;
     chosen->choice.latency_s +=

@@ -1,6 +1,7 @@
 /* fabric_notes.c: assumptions and the provenance of prices (fabric_notes.h). */
 #include "study/fabric_notes.h"
 
+#include "result/quantity.h"
 #include "study/fabric_compare.h"
 
 #include <math.h>
@@ -48,6 +49,46 @@ static bool is_new(price_set *set, const weir_price *price)
     return true;
 }
 
+/* "; 128 copper cables of each are not in the bills (copper: names their part)" */
+static void add_unbilled(const weir_fabric_scenario *scenario,
+                         const weir_fabric_evaluation *evaluations, bool optical, weir_text *text)
+{
+    const weir_fabric_evaluation *first = NULL;
+    uint32_t played = 0;
+    bool any = false, differ = false;
+    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
+        const weir_fabric_evaluation *e = &evaluations[i];
+        if (e->row.refused) {
+            continue;
+        }
+        first = first ? first : e;
+        played++;
+        any = any || e->unbilled_cables[optical] > 0;
+        differ = differ || e->unbilled_cables[optical] != first->unbilled_cables[optical];
+    }
+    if (!any) {
+        return;
+    }
+    const char *before = "; ";
+    for (uint32_t i = 0; i < scenario->candidate_count && differ; i++) {
+        uint64_t cables = evaluations[i].unbilled_cables[optical];
+        if (!evaluations[i].row.refused && cables > 0) {
+            weir_text_add(text, weir_str_from(before));
+            weir_fabric_call(text, &evaluations[i].row);
+            weir_text_char(text, ' ');
+            weir_quantity_count(text, cables);
+            before = ", ";
+        }
+    }
+    if (!differ) {
+        weir_text_add(text, weir_str_from(before));
+        weir_quantity_count(text, first->unbilled_cables[optical]);
+    }
+    weir_text_printf(text, " %s cables%s are not in the bills (`%s` names their part)",
+                     optical ? "optical" : "copper", !differ && played > 1 ? " of each" : "",
+                     optical ? "module" : "copper");
+}
+
 /* Every price once, in the order of the bills. */
 static weir_code write_price_note(const weir_fabric_scenario *scenario,
                                   const weir_fabric_evaluation *evaluations, weir_result *result,
@@ -80,6 +121,8 @@ static weir_code write_price_note(const weir_fabric_scenario *scenario,
     if (sum.missing) {
         weir_text_printf(&text, "; none for %s", sum.missing);
     }
+    add_unbilled(scenario, evaluations, false, &text);
+    add_unbilled(scenario, evaluations, true, &text);
     weir_text_char(&text, '.');
     fabric->price_note =
         text.failed ? NULL : weir_result_copy(result, (weir_str){text.p, (uint32_t)text.n});
@@ -192,15 +235,19 @@ static weir_code write_assumptions(const weir_fabric_scenario *scenario,
 static void note_assumed(const weir_fabric_scenario *scenario,
                          const weir_fabric_evaluation *evaluations, weir_result *result)
 {
-    for (uint32_t i = 0; i < scenario->candidate_count; i++) {
-        const char *node = evaluations[i].assumed[0], *network = evaluations[i].assumed[1];
-        if (node || network) {
+    const weir_cluster *cluster = &scenario->cluster;
+    const char *parts[2] = {cluster->node_link ? cluster->node_link->id : "the links of a node",
+                            cluster->nic ? cluster->nic->id : "the network"};
+    for (uint32_t side = 0; side < 2; side++) {
+        const char *found = NULL;
+        for (uint32_t i = 0; i < scenario->candidate_count && !found; i++) {
+            found = evaluations[i].assumed[side];
+        }
+        if (found) {
             weir_result_note(result,
-                             "%s does not know all links of this cluster by name: its figures of "
-                             "%s%s%s, the nearest in rate, stand for them",
-                             scenario->cluster.library, node ? node : "",
-                             node && network ? " and " : "", network ? network : "");
-            return;
+                             "%s has no figures for %s: those of %s, the nearest in rate, stand "
+                             "for it",
+                             cluster->library, parts[side], found);
         }
     }
 }
@@ -209,7 +256,6 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
                                   const weir_fabric_evaluation *evaluations, weir_result *result,
                                   weir_err *err)
 {
-    note_assumed(scenario, evaluations, result);
     for (uint32_t i = 0; i < scenario->candidate_count; i++) {
         for (uint32_t k = 0; k < evaluations[i].note_count; k++) {
             weir_result_note(result, "%s: %s", scenario->candidates[i].name,
@@ -230,6 +276,7 @@ weir_code weir_fabric_write_notes(const weir_fabric_scenario *scenario,
                              bill->unpowered);
         }
     }
+    note_assumed(scenario, evaluations, result);
     weir_code code = write_price_note(scenario, evaluations, result, err);
     return code == WEIR_OK ? write_assumptions(scenario, evaluations, result, err) : code;
 }

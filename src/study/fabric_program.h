@@ -28,10 +28,11 @@ typedef struct {
 
 typedef struct {
     weir_collective_choice choice; /* of its first group */
-    double error_share;            /* that the library's fit left for it; NAN: not validated */
-    double alone_s;                /* the first group's plan on an idle net, latency included */
-    bool is_empty;                 /* nothing moves: no exchange */
-    bool changes;                  /* some of its repetitions need other circuits */
+    const char *assumed[2]; /* transports that stand for the node's links, the NIC; NULL: known */
+    double error_share;     /* that the library's fit left for it; NAN: not validated */
+    double alone_s;         /* the first group's plan on an idle net, latency included */
+    bool is_empty;          /* nothing moves: no exchange */
+    bool changes;           /* some of its repetitions need other circuits */
 } weir_program_phase;
 
 typedef struct {

@@ -183,11 +183,9 @@ static weir_code keep_roads(const weir_fabric_wish *wish, const weir_fabric_play
 static void keep_assumed(const weir_fabric_play *play, weir_fabric_evaluation *made)
 {
     for (uint32_t i = 0; i < play->network.phase_count; i++) {
-        const weir_collective_choice *choice = &play->program.phases[i].choice;
-        if (!play->program.phases[i].is_empty && choice->transport_was_assumed) {
-            made->assumed[0] = choice->node_transport ? choice->node_transport : made->assumed[0];
-            made->assumed[1] =
-                choice->network_transport ? choice->network_transport : made->assumed[1];
+        for (uint32_t side = 0; side < 2; side++) {
+            const char *assumed = play->program.phases[i].assumed[side];
+            made->assumed[side] = assumed ? assumed : made->assumed[side];
         }
     }
 }
@@ -202,6 +200,10 @@ static weir_code keep_network(const weir_fabric_play *play, weir_arena *arena,
     made->circuit_s = network->circuit_s;
     made->row.resets = network->resets;
     keep_assumed(play, made);
+    for (uint32_t i = 0; i < network->cable_rows; i++) {
+        const weir_cable_need *need = &network->cables[i];
+        made->unbilled_cables[need->is_optical] += need->module ? 0 : need->cables;
+    }
     for (uint32_t i = 0; i < network->note_count; i++) {
         made->notes[made->note_count] = weir_arena_copy(arena, weir_str_from(network->notes[i]));
         if (!made->notes[made->note_count++]) {

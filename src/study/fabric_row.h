@@ -19,7 +19,8 @@ typedef struct {
         *assumed[2];     /* transports of the library inside and between nodes that stand for parts
                           * it does not know; NULL: it knows them. Good as long as the library */
     const char *stalled; /* what never ends and why; NULL: all of it ends */
-    uint64_t broken_found; /* as in weir_fabric_play */
+    uint64_t broken_found;       /* as in weir_fabric_play */
+    uint64_t unbilled_cables[2]; /* copper, optical: no part is named for them */
     uint32_t blocks, uplinks;
     double circuit_s;
 } weir_fabric_evaluation;

@@ -77,6 +77,10 @@ static void nothing_is_missing_where_all_is_known(void **state)
     (void)state;
     weir_result *result = study(SCENARIO(PRICED), "0.5 USD");
     assert_null(result->fabric->unpriced);
+    /* No candidate says which copper joins its four NICs. */
+    assert_non_null(strstr(result->fabric->price_note,
+                           "; 4 copper cables of each are not in the bills (`copper` names their "
+                           "part)."));
     assert_int_equal(result->fabric->recommended, 1); /* below 0.58 USD */
     weir_result_free(result);
 }

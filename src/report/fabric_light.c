@@ -223,7 +223,11 @@ void fabric_refused(const page *p)
         const weir_fabric_candidate_row *row = &fabric->candidates[i];
         weir_text line = {0};
         if (row->refused != NULL) {
-            bool names_it = weir_str_has(weir_str_from(row->refused), weir_str_from(row->name));
+            weir_text named = {0};
+            weir_text_printf(&named, "'%s'", row->name); /* quoted: "c" is in many a sentence */
+            bool names_it = !named.failed && weir_str_has(weir_str_from(row->refused),
+                                                          (weir_str){named.p, (uint32_t)named.n});
+            weir_text_clear(&named);
             weir_text_add(&line, WEIR_STR("Refused: "));
             weir_text_escaped(&line, weir_str_from(names_it ? "" : row->name), 0);
             weir_text_add(&line, names_it ? WEIR_STR("") : WEIR_STR(": "));

@@ -145,6 +145,24 @@ static void nothing_is_said_about_prices_that_are_missing(void **state)
     weir_result_free(r);
 }
 
+/* A name of one letter is in every sentence. */
+static void a_refusal_names_its_candidate(void **state)
+{
+    weir_result *r = fabric_sample();
+    (void)state;
+    weir_fabric_candidate_row *row = &r->fabric->candidates[r->fabric->candidate_count - 1];
+    row->name = "c";
+    row->refused = "'b' never ends: the link of device 0 is broken";
+    weir_text text = text_of(r, false);
+    assert_says(&text, "Refused: c: 'b' never ends");
+    weir_text_clear(&text);
+    row->refused = "candidate 'c': no way round";
+    text = text_of(r, false);
+    assert_says(&text, "Refused: candidate 'c': no way round");
+    weir_text_clear(&text);
+    weir_result_free(r);
+}
+
 static void who_holds_up_the_others_is_said(void **state)
 {
     weir_result *r = fabric_sample();
@@ -259,6 +277,7 @@ int main(void)
         cmocka_unit_test(sentences_name_what_decides),
         cmocka_unit_test(the_next_dollar_goes_where_something_is_gained),
         cmocka_unit_test(nothing_is_said_about_prices_that_are_missing),
+        cmocka_unit_test(a_refusal_names_its_candidate),
         cmocka_unit_test(who_holds_up_the_others_is_said),
         cmocka_unit_test(a_candidate_that_never_ends_is_not_the_best),
         cmocka_unit_test(one_missing_price_ends_the_comparison_of_prices),

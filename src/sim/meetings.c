@@ -67,14 +67,15 @@ static weir_code count_stays(sim_engine *engine, weir_err *err)
 }
 
 /* Stays that nobody comes to are passed at once. */
-static void open_stays(sim_engine *engine, uint32_t from, int64_t ready_ns)
+static void open_stays(sim_engine *engine, uint32_t from, int64_t free_ns, bool is_set)
 {
     sim_circuit_order *order = &engine->order;
     while (from < order->count && order->stays[from].waits_for == 0) {
         from++;
     }
     if (from < order->count) {
-        order->stays[from].ready_ns = ready_ns;
+        int64_t delay_ns = weir_ns_from_s(engine->spmd->circuit_s) - order->stays[from].early_ns;
+        order->stays[from].ready_ns = is_set || delay_ns < 0 ? free_ns : free_ns + delay_ns;
     }
 }
 
@@ -100,7 +101,10 @@ weir_code sim_meetings_prepare(sim_engine *engine, weir_err *err)
     for (uint32_t s = 0; s < engine->order.count; s++) {
         engine->waiting[s] = WEIR_NONE;
     }
-    open_stays(engine, 0, 0); /* the first position is set before the run */
+    const sim_circuit_order *order = &engine->order;
+    bool is_set = !engine->spmd->circuits_return || order->count == 0 ||
+                  order->stays[order->count - 1].position == order->stays[0].position;
+    open_stays(engine, 0, 0, is_set);
     return WEIR_OK;
 }
 
@@ -169,7 +173,7 @@ static weir_code leave_stay(sim_engine *engine, const sim_meeting *meeting, weir
     if (stay == WEIR_NONE || --order->stays[stay].waits_for > 0) {
         return WEIR_OK;
     }
-    open_stays(engine, stay + 1, meeting->end_ns + weir_ns_from_s(engine->spmd->circuit_s));
+    open_stays(engine, stay + 1, meeting->end_ns, false);
     uint32_t next = stay + 1;
     while (next < order->count && order->stays[next].ready_ns == INT64_MAX) {
         next++;

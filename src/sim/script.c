@@ -125,9 +125,10 @@ weir_code sim_circuits_order(const weir_spmd *spmd, const sim_script *scripts, w
     uint32_t n = order->first[spmd->exchange_count];
     weir_sort_pair *places = weir_arena_alloc(arena, (size_t)n + 1, sizeof *places);
     uint32_t *position = weir_arena_alloc(arena, (size_t)n + 1, sizeof *position);
+    uint32_t *exchange = weir_arena_alloc(arena, (size_t)n + 1, sizeof *exchange);
     order->stay_of = weir_arena_alloc(arena, (size_t)n + 1, sizeof *order->stay_of);
     order->stays = weir_arena_alloc(arena, (size_t)n + 1, sizeof *order->stays);
-    if (!places || !position || !order->stay_of || !order->stays) {
+    if (!places || !position || !exchange || !order->stay_of || !order->stays) {
         return SIM_NO_MEMORY(err);
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -142,6 +143,7 @@ weir_code sim_circuits_order(const weir_spmd *spmd, const sim_script *scripts, w
             }
             uint32_t i = order->first[op->exchange] + scripts[p].occurrence[k];
             position[i] = spmd->exchanges[op->exchange].circuits;
+            exchange[i] = op->exchange;
             places[i].key = k < places[i].key ? k : places[i].key;
         }
     }
@@ -151,7 +153,9 @@ weir_code sim_circuits_order(const weir_spmd *spmd, const sim_script *scripts, w
     for (uint32_t i = 0; i < n && places[i].key != UINT64_MAX; i++) {
         uint32_t k = (uint32_t)places[i].value;
         if (order->count == 0 || order->stays[order->count - 1].position != position[k]) {
-            order->stays[order->count++] = (sim_stay){position[k], 0, INT64_MAX};
+            double early_s = spmd->exchanges[exchange[k]].circuit_early_s;
+            order->stays[order->count++] =
+                (sim_stay){position[k], 0, INT64_MAX, weir_ns_from_s(early_s)};
         }
         order->stay_of[k] = order->count - 1;
     }

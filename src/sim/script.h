@@ -28,6 +28,7 @@ typedef struct {
     uint32_t position;
     uint32_t waits_for; /* meetings that have not ended; set by who plays */
     int64_t ready_ns;   /* INT64_MAX: not yet known */
+    int64_t early_ns;   /* weir_exchange.circuit_early_s of its first occurrence */
 } sim_stay;
 
 typedef struct {

@@ -32,6 +32,9 @@ typedef struct {
     const weir_exchange_group *groups; /* no device is in two of them */
     uint32_t group_count;
     uint32_t circuits; /* position of the optical switches that it needs; 0: any */
+    /* They may be set so long before the last traffic on the position before has ended; < 0: not
+     * until so long after it. */
+    double circuit_early_s;
 } weir_exchange;
 
 typedef enum {
@@ -73,6 +76,9 @@ typedef struct {
     const weir_exchange *exchanges;
     uint32_t exchange_count;
     double circuit_s; /* to set the optical switches: switching + link bring-up */
+    /* At the beginning they are as the run leaves them, and are set back from then on: it is one of
+     * many. Else the first position is there. */
+    bool circuits_return;
     /* disturbances */
     const weir_slow_device *slow;
     uint32_t slow_count;

@@ -60,6 +60,7 @@ static weir_code make_spmd(const weir_fabric_wish *wish, weir_fabric_play *play,
         .exchanges = play->program.exchanges,
         .exchange_count = play->program.exchange_count,
         .circuit_s = play->network.circuit_s,
+        .circuits_return = true,
         .link_series = wish->link_series,
         .budget = wish->budget,
     };

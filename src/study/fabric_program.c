@@ -191,7 +191,9 @@ static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
     if (code != WEIR_OK) {
         return code;
     }
+    const weir_phase *phase = &b->network->scenario->phases[number];
     const weir_phase_road *road = &b->network->roads[number];
+    exchange.circuit_early_s = isnan(phase->slack_s) ? 0 : phase->slack_s - phase->compute_s;
     bool changes = road->is_light && b->network->changing_share > 0 && needs_light(b, &exchange);
     uint32_t first = made->exchange_count;
     for (uint32_t anew = 0; anew <= (changes ? 1 : 0); anew++) {

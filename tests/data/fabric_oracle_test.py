@@ -3,9 +3,8 @@
 step, the bill and the break-even that shared/reference/network-oracles.md gives in closed form.
 
 No library (so no latency of steps), cables of 0 m, switches of 0 s, efficiency 1: what is left is
-bytes over rates and circuits being set. Times are told to the nanosecond. The first setting of
-circuits is made before the run begins and costs nothing: in S steps that set them K times each,
-K S - 1 settings are waited for.
+bytes over rates and circuits being set. Times are told to the nanosecond. A job repeats its step:
+in S steps that set circuits K times each, K S settings are waited for.
 """
 import csv
 import json
@@ -184,7 +183,7 @@ class Oracles(unittest.TestCase):
                     "e8", cluster(3), traffic, light("ring", "ocs-job", design="ring"),
                     light("permutations", "ocs-phase", f"{delay} ms"))
                 self.expect_s(found["ring"], 12e-3)
-                in_turn = (11 * steps + (2 * steps - 1) * delay) / steps
+                in_turn = 11 + 2 * delay
                 self.expect_s(found["permutations"], (in_turn if delay < 0.5 else 12) * 1e-3)
                 self.assertEqual(found["permutations"]["resets"], 2 if delay < 0.5 else 0)
 
@@ -245,7 +244,7 @@ class Oracles(unittest.TestCase):
                    "bytes": f"{round(sends * RATE)} B", "compute": "8 ms"} for i in range(4)]
         found, _ = self.play("e11", cluster(16), {"steps": steps, "phases": phases},
                              light("set again", "ocs-phase", "10 ms"))
-        exposed_s = (4 * steps - 1) * (10e-3 - 8e-3)
+        exposed_s = 4 * steps * (10e-3 - 8e-3)
         self.expect_s(found["set again"], 5 + exposed_s / steps)
         self.assertEqual(found["set again"]["resets"], 4)
         self.assertEqual(found["set again"]["exposed_parts"]["circuit"], 16 * exposed_s * 1e9)
@@ -253,6 +252,17 @@ class Oracles(unittest.TestCase):
         found, _ = self.play("e11", cluster(16), {"steps": steps, "phases": phases},
                              light("set again", "ocs-phase", "8 ms"))
         self.expect_s(found["set again"], 5)
+
+    def test_slack_beyond_computing_is_time_to_set_circuits(self):
+        """2 ms each; 1 s before the first hides its setting, none before the second does not."""
+        for first, hidden in (({"slack": "1 s"}, 1), ({}, 0), ({"slack": "0.25 ms"}, 0.25)):
+            with self.subTest(first=first):
+                phases = [{"name": "near", "pattern": "shift", "degree": 1, "bytes": "100 MB",
+                           **first},
+                          {"name": "far", "pattern": "shift", "degree": 5, "bytes": "100 MB"}]
+                found, _ = self.play("slack", cluster(16), {"steps": 2, "phases": phases},
+                                     light("set again", "ocs-phase", "1 ms"))
+                self.expect_s(found["set again"], (2 + 2 + 1 + 1 - hidden) * 1e-3)
 
     def test_e12_the_bill_of_a_fat_tree_and_of_one_without_cores(self):
         """64 pods of 1024 ends: a switch of 136 ports takes two ends of each pod (128 ports), so

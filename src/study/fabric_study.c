@@ -4,7 +4,9 @@
  * the recommended one is played once more for the ledger and the pictures. */
 #include "study/fabric_study.h"
 
+#include "base/text.h"
 #include "base/thread.h"
+#include "result/quantity.h"
 #include "study/fabric_break_even.h"
 #include "study/fabric_compare.h"
 #include "study/fabric_judge.h"
@@ -101,6 +103,23 @@ static weir_code evaluate_all(study *s, weir_err *err)
     return WEIR_OK;
 }
 
+/* What waits for a link that works again waits like others on a link that is full. */
+static void note_outage(study *s, const char *candidate, const weir_broken_entry *broken)
+{
+    weir_text text = {0};
+    if (isinf(broken->until_s)) {
+        return;
+    }
+    weir_text_printf(&text, "%s: '%s' carries nothing from ", candidate, broken->link);
+    weir_quantity_seconds(&text, broken->at_s, 2);
+    weir_text_add(&text, WEIR_STR(" to "));
+    weir_quantity_seconds(&text, broken->until_s, 2);
+    if (!text.failed) {
+        weir_result_note(s->result, "%s; waiting for it counts as contention", text.p);
+    }
+    weir_text_clear(&text);
+}
+
 /* A broken link that none of them has is a mistake; one that some lack is told. */
 static weir_code check_broken(study *s, weir_err *err)
 {
@@ -115,6 +134,8 @@ static weir_code check_broken(study *s, weir_err *err)
             if (played && !has) {
                 weir_result_note(s->result, "%s: has no link '%s' that could break",
                                  scenario->candidates[k].name, scenario->broken[i].link);
+            } else if (played) {
+                note_outage(s, scenario->candidates[k].name, &scenario->broken[i]);
             }
         }
         if (was_played && !is_somewhere) {

@@ -296,6 +296,32 @@ static void a_cut_that_nothing_mends_is_a_named_stall(void **state)
     clear(&s);
 }
 
+/* A tier of one leaf: out for 5 ms while everybody sends, all are 5 ms later. */
+static void a_link_that_fails_for_a_while_is_named_and_waited_for(void **state)
+{
+    (void)state;
+    const char *texts[] = {
+        two_by_two,
+        "traffic:\n"
+        "  broken: [{link: 'device 0 -> leaf 0', at: 1 ms, until: 6 ms}]\n"
+        "  phases:\n"
+        "    - {name: g, collective: all_reduce, algorithm: ring, bytes: 1 GB}\n",
+        "candidates:\n", one_switch, NULL};
+    weir_fabric_options options = {.threads = 1};
+    studied hit, whole;
+    assert_int_equal(study(&hit, texts, NULL, &options), WEIR_OK);
+    texts[1] = "traffic:\n"
+               "  phases:\n"
+               "    - {name: g, collective: all_reduce, algorithm: ring, bytes: 1 GB}\n";
+    assert_int_equal(study(&whole, texts, NULL, &options), WEIR_OK);
+    assert_near(row(&hit, 0)->step_s - row(&whole, 0)->step_s, 5e-3, 2e-9);
+    assert_true(hit.result->note_count > 0);
+    assert_non_null(
+        strstr(hit.result->notes[0], "'device 0 -> leaf 0' carries nothing from 1.0 ms to 6.0 ms"));
+    clear(&hit);
+    clear(&whole);
+}
+
 static void a_broken_link_that_no_network_has_is_an_error_with_its_place(void **state)
 {
     (void)state;
@@ -383,6 +409,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_built_is_refused_and_the_others_are_played),
         cmocka_unit_test(an_all_to_all_on_an_oversubscribed_clos_takes_its_closed_form),
         cmocka_unit_test(a_cut_that_nothing_mends_is_a_named_stall),
+        cmocka_unit_test(a_link_that_fails_for_a_while_is_named_and_waited_for),
         cmocka_unit_test(a_broken_link_that_no_network_has_is_an_error_with_its_place),
         cmocka_unit_test(too_many_repetitions_are_refused_with_their_place),
         cmocka_unit_test(any_number_of_threads_gives_the_same_rows),

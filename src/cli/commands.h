@@ -20,6 +20,8 @@ int help_run(int argc, char **argv);
 
 /* Prints err on standard error and returns the exit code that belongs to it. */
 int report_error(const weir_err *err);
+/* `weir COMMAND --help` on standard output; the exit code. */
+int show_command_help(const cli_command *command);
 
 /* The recipes of `weir help capture`. */
 void capture_write(weir_text *out);

@@ -1,7 +1,6 @@
 #include "cli/fabric.h"
 
 #include "cli/commands.h"
-#include "cli/document.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "report/fabric_csv.h"
@@ -12,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void run_clear(fabric_run_state *run)
 {
@@ -84,17 +82,10 @@ static weir_code answer(fabric_run_state *run, progress *p, weir_err *err)
     return code;
 }
 
-static bool wants_colour(void)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
-}
-
 static weir_code write_text(weir_text *out, const fabric_run_state *run, weir_err *err)
 {
     const fabric_options *o = run->options;
-    bool colour = wants_colour();
+    bool colour = output_wants_colour();
     if (o->sweep_count > 0)
         return weir_report_sweep(out, run->result, colour, err);
     if (o->finds)
@@ -143,30 +134,6 @@ static weir_code print_result(fabric_run_state *run, weir_err *err)
     return code;
 }
 
-/* Each condition that is met is named; the exit code tells whether any was. */
-static int check_conditions(const fabric_options *o, const weir_result *result)
-{
-    int exit_code = EXIT_DONE;
-    for (uint32_t i = 0; i < o->condition_count; i++) {
-        if (!fail_if_met(&o->conditions[i], result))
-            continue;
-        int64_t permille = fail_if_permille(&o->conditions[i], result);
-        fprintf(stderr, "weir: --fail-if '%s': it is %lld.%lld %%\n", o->conditions[i].text,
-                (long long)(permille / 10), (long long)(permille % 10));
-        exit_code = EXIT_FINDING;
-    }
-    return exit_code;
-}
-
-static int show_help(weir_err *err)
-{
-    weir_text out = {0};
-    document_command(&out, &FABRIC_COMMAND);
-    weir_code code = output_print(&out, err);
-    weir_text_clear(&out);
-    return code == WEIR_OK ? EXIT_DONE : report_error(err);
-}
-
 /* One scenario, from reading to the last condition. */
 static int run_one(const fabric_options *options)
 {
@@ -177,7 +144,10 @@ static int run_one(const fabric_options *options)
     progress_stop(p);
     if (code == WEIR_OK)
         code = print_result(&run, &err);
-    int exit_code = code == WEIR_OK ? check_conditions(options, run.result) : report_error(&err);
+    int exit_code = code == WEIR_OK ? EXIT_DONE : report_error(&err);
+    if (code == WEIR_OK &&
+        fail_if_report(options->conditions, options->condition_count, run.result))
+        exit_code = EXIT_FINDING;
     run_clear(&run);
     return exit_code;
 }
@@ -208,7 +178,7 @@ int fabric_run(int argc, char **argv)
     fabric_options options;
     if (fabric_options_parse(argc, argv, &options, &err) != WEIR_OK)
         return report_error(&err);
-    int exit_code = options.help ? show_help(&err) : run_all(&options);
+    int exit_code = options.help ? show_command_help(&FABRIC_COMMAND) : run_all(&options);
     fabric_options_clear(&options);
     return exit_code;
 }

@@ -1,7 +1,7 @@
 #include "cli/fabric.h"
 #include "cli/output.h"
+#include "cli/picture.h"
 #include "report/fabric_csv.h"
-#include "report/perfetto.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -142,13 +142,5 @@ weir_code fabric_write_picture(const fabric_run_state *run, weir_err *err)
         .link_count = fabric->link_count < PICTURE_LINKS ? fabric->link_count : PICTURE_LINKS,
         .full = {WEIR_NONE, WEIR_NONE},
     };
-    output_file out;
-    weir_code code = output_open(&out, run->options->perfetto, err);
-    if (code != WEIR_OK)
-        return code;
-    code = weir_perfetto_write(out.file, &request, err);
-    if (code == WEIR_OK)
-        return output_commit(&out, err);
-    output_discard(&out);
-    return code;
+    return picture_write(run->options->perfetto, &request, err);
 }

@@ -2,6 +2,7 @@
 
 #include "cli/value.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PERCENT_PLACES = 6 };
@@ -91,4 +92,18 @@ int64_t fail_if_permille(const fail_condition *condition, const weir_result *res
     if (wall <= 0)
         return 0;
     return (int64_t)(((wide)subject_ns(condition, result) * 1000 + wall / 2) / wall);
+}
+
+bool fail_if_report(const fail_condition *conditions, uint32_t count, const weir_result *result)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!fail_if_met(&conditions[i], result))
+            continue;
+        int64_t permille = fail_if_permille(&conditions[i], result);
+        fprintf(stderr, "weir: --fail-if '%s': it is %lld.%lld %%\n", conditions[i].text,
+                (long long)(permille / 10), (long long)(permille % 10));
+        any = true;
+    }
+    return any;
 }

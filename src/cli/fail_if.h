@@ -21,5 +21,7 @@ weir_code fail_if_parse(const char *text, fail_condition *condition, weir_err *e
 bool fail_if_met(const fail_condition *condition, const weir_result *result);
 /* The share that fail_if_met compares, in tenths of a percent, rounded. */
 int64_t fail_if_permille(const fail_condition *condition, const weir_result *result);
+/* Names each condition that is met on standard error; whether any was. */
+bool fail_if_report(const fail_condition *conditions, uint32_t count, const weir_result *result);
 
 #endif

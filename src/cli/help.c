@@ -79,6 +79,16 @@ static weir_code write_help(weir_text *out, int argc, char **argv, weir_err *err
     }
 }
 
+int show_command_help(const cli_command *command)
+{
+    weir_err err = {0};
+    weir_text out = {0};
+    document_command(&out, command);
+    weir_code code = output_print(&out, &err);
+    weir_text_clear(&out);
+    return code == WEIR_OK ? EXIT_DONE : report_error(&err);
+}
+
 int help_run(int argc, char **argv)
 {
     weir_err err = {0};

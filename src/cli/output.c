@@ -18,6 +18,13 @@ weir_code output_print(const weir_text *text, weir_err *err)
     return WEIR_OK;
 }
 
+bool output_wants_colour(void)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *term = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
+}
+
 static weir_code open_failed(const char *path, weir_err *err)
 {
     return weir_err_set(err, WEIR_ERR_IO, "%s: %s", path, strerror(errno));

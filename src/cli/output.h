@@ -8,6 +8,8 @@
 
 /* Writes text to standard output; WEIR_ERR_IO where that fails (a full disk). */
 weir_code output_print(const weir_text *text, weir_err *err);
+/* Whether standard output is a terminal that takes colours (NO_COLOR and TERM are heeded). */
+bool output_wants_colour(void);
 
 /* A file being written beside its target, which keeps its old content until output_commit. A target
  * that is no regular file (a pipe, /dev/null) is written directly. */

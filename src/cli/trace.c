@@ -2,7 +2,6 @@
 
 #include "base/intern.h"
 #include "cli/commands.h"
-#include "cli/document.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "result/json.h"
@@ -166,13 +165,6 @@ static weir_code build_ledger(const trace_options *o, trace_run_state *run, weir
                              err);
 }
 
-static bool wants_colour(void)
-{
-    const char *no_color = getenv("NO_COLOR");
-    const char *term = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(no_color && *no_color) && !(term && !strcmp(term, "dumb"));
-}
-
 static weir_code print_result(const trace_options *o, trace_run_state *run, weir_err *err)
 {
     weir_text out = {0};
@@ -185,7 +177,7 @@ static weir_code print_result(const trace_options *o, trace_run_state *run, weir
         code = weir_report_csv(&out, run->result, o->text.by, err);
     } else if (!o->quiet) {
         weir_text_options text = o->text;
-        text.colour = wants_colour();
+        text.colour = output_wants_colour();
         code = weir_report_text(&out, run->result, &text, err);
     }
     if (code == WEIR_OK)
@@ -212,30 +204,6 @@ static weir_code analyse(const trace_options *o, trace_run_state *run, progress 
     return code;
 }
 
-/* Each condition that is met is named; the exit code tells whether any was. */
-static int check_conditions(const trace_options *o, const weir_result *result)
-{
-    int exit_code = EXIT_DONE;
-    for (uint32_t i = 0; i < o->condition_count; i++) {
-        if (!fail_if_met(&o->conditions[i], result))
-            continue;
-        int64_t permille = fail_if_permille(&o->conditions[i], result);
-        fprintf(stderr, "weir: --fail-if '%s': it is %lld.%lld %%\n", o->conditions[i].text,
-                (long long)(permille / 10), (long long)(permille % 10));
-        exit_code = EXIT_FINDING;
-    }
-    return exit_code;
-}
-
-static int show_help(weir_err *err)
-{
-    weir_text out = {0};
-    document_command(&out, &TRACE_COMMAND);
-    weir_code code = output_print(&out, err);
-    weir_text_clear(&out);
-    return code == WEIR_OK ? EXIT_DONE : report_error(err);
-}
-
 int trace_run(int argc, char **argv)
 {
     weir_err err = {0};
@@ -244,7 +212,7 @@ int trace_run(int argc, char **argv)
         return report_error(&err);
     if (options.help) {
         trace_options_clear(&options);
-        return show_help(&err);
+        return show_command_help(&TRACE_COMMAND);
     }
     trace_run_state run = {0};
     progress *p = progress_start(!options.quiet);
@@ -252,7 +220,9 @@ int trace_run(int argc, char **argv)
     progress_stop(p);
     if (code == WEIR_OK)
         code = print_result(&options, &run, &err);
-    int exit_code = code == WEIR_OK ? check_conditions(&options, run.result) : report_error(&err);
+    int exit_code = code == WEIR_OK ? EXIT_DONE : report_error(&err);
+    if (code == WEIR_OK && fail_if_report(options.conditions, options.condition_count, run.result))
+        exit_code = EXIT_FINDING;
     run_clear(&run);
     trace_options_clear(&options);
     return exit_code;

@@ -1,7 +1,6 @@
 #include "cli/trace.h"
 
-#include "cli/output.h"
-#include "report/perfetto.h"
+#include "cli/picture.h"
 
 static int64_t to_aligned(const void *context, weir_rank_id rank, int64_t local_ns)
 {
@@ -83,14 +82,6 @@ weir_code trace_write_picture(const trace_options *options, const trace_run_stat
                               weir_err *err)
 {
     weir_perfetto_request request;
-    output_file out;
     choose(options, run, &request);
-    weir_code code = output_open(&out, options->perfetto, err);
-    if (code != WEIR_OK)
-        return code;
-    code = weir_perfetto_write(out.file, &request, err);
-    if (code == WEIR_OK)
-        return output_commit(&out, err);
-    output_discard(&out);
-    return code;
+    return picture_write(options->perfetto, &request, err);
 }

@@ -257,8 +257,17 @@ static weir_fabric_find refused_find(fabric_run_state *run, const char *name, co
         .next_value = NAN,
         .next_step_s = NAN,
         .next_refused = refused,
-        .sentence = weir_result_printf(run->result, "Refused: %s", refused),
+        .sentence = refused ? weir_result_printf(run->result, "Refused: %s", refused) : NULL,
     };
+}
+
+static weir_fabric_find useless_find(fabric_run_state *run, const weir_candidate *candidate)
+{
+    weir_fabric_find find = refused_find(run, candidate->name, NULL);
+    find.sentence =
+        weir_result_printf(run->result, "'%s': there is no %s in a network of kind %s",
+                           candidate->name, find.what, weir_candidate_kind_name(candidate->kind));
+    return find;
 }
 
 static weir_code find_each(fabric_run_state *run, const weir_fabric_scenario *scenario,
@@ -267,15 +276,20 @@ static weir_code find_each(fabric_run_state *run, const weir_fabric_scenario *sc
     const fabric_options *o = run->options;
     weir_player player = {run, play_wish};
     weir_result *r = run->result;
+    bool applies = false;
     weir_code code = WEIR_OK;
     r->finds = weir_arena_alloc(r->arena, (size_t)scenario->candidate_count + 1, sizeof *r->finds);
     if (!r->finds)
         return no_memory(err);
     for (uint32_t i = 0; i < scenario->candidate_count && code == WEIR_OK; i++) {
         weir_find_answer answer = {0};
-        if (!fabric_wants(o, scenario->candidates[i].name) ||
-            !weir_find_applies(o->find, scenario->candidates[i].kind))
+        if (!fabric_wants(o, scenario->candidates[i].name))
             continue;
+        if (!weir_find_applies(o->find, scenario->candidates[i].kind)) {
+            r->finds[r->find_count++] = useless_find(run, &scenario->candidates[i]);
+            continue;
+        }
+        applies = true;
         const char *refused = refusal_of(r->fabric, scenario->candidates[i].name);
         if (refused) {
             r->finds[r->find_count++] = refused_find(run, scenario->candidates[i].name, refused);
@@ -286,7 +300,7 @@ static weir_code find_each(fabric_run_state *run, const weir_fabric_scenario *sc
         if (code == WEIR_OK)
             fill_find(run, &answer, &r->finds[r->find_count++]);
     }
-    if (code == WEIR_OK && r->find_count == 0)
+    if (code == WEIR_OK && !applies)
         return weir_err_set(err, WEIR_ERR_INPUT, "%s: no candidate has %s that could be looked for",
                             scenario->file, weir_find_what_name(o->find));
     return code;

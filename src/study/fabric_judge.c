@@ -14,8 +14,8 @@ weir_carrier weir_fabric_judge_flow(const weir_circuit_rule *rule, double least_
     bool stays = f->persistence >= 1;
     switch (carrier) {
     case WEIR_CARRIER_PACKETS_FAN_OUT:
-        weir_text_printf(because, "%u partners at a time, more than the %u circuits", f->fan_out,
-                         rule->ports);
+        weir_text_printf(because, "%u partners at a time, more than the %u circuit%s", f->fan_out,
+                         rule->ports, rule->ports == 1 ? "" : "s");
         return carrier;
     case WEIR_CARRIER_PACKETS_BYTES:
         weir_quantity_si(because, f->bytes, "B");

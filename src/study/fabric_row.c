@@ -203,6 +203,7 @@ static weir_code keep_network(const weir_fabric_play *play, weir_arena *arena,
     for (uint32_t i = 0; i < network->cable_rows; i++) {
         const weir_cable_need *need = &network->cables[i];
         made->unbilled_cables[need->is_optical] += need->module ? 0 : need->cables;
+        made->circuit_bytes_per_s = need->to_ocs ? need->bytes_per_s : made->circuit_bytes_per_s;
     }
     for (uint32_t i = 0; i < network->note_count; i++) {
         made->notes[made->note_count] = weir_arena_copy(arena, weir_str_from(network->notes[i]));

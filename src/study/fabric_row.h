@@ -22,6 +22,7 @@ typedef struct {
     uint64_t broken_found;       /* as in weir_fabric_play */
     uint64_t unbilled_cables[2]; /* copper, optical: no part is named for them */
     uint32_t blocks, uplinks;
+    double circuit_bytes_per_s; /* of one circuit; 0: there are none */
     double circuit_s;
 } weir_fabric_evaluation;
 

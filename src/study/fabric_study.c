@@ -131,6 +131,13 @@ static weir_code check_broken(study *s, weir_err *err)
             bool played = !s->evaluations[k].row.refused;
             is_somewhere = is_somewhere || has;
             was_played = was_played || played;
+            if (played && has && isfinite(scenario->broken[i].until_s)) {
+                weir_result_note(s->result,
+                                 "%s: link '%s' is broken for %.3g ms of the run; what waits for "
+                                 "it is told as communication",
+                                 scenario->candidates[k].name, scenario->broken[i].link,
+                                 (scenario->broken[i].until_s - scenario->broken[i].at_s) * 1e3);
+            }
             if (played && !has) {
                 weir_result_note(s->result, "%s: has no link '%s' that could break",
                                  scenario->candidates[k].name, scenario->broken[i].link);
@@ -249,6 +256,9 @@ static weir_judge_ground ground_of(const study *s)
     if (light != WEIR_NONE && s->evaluations[light].blocks) {
         ground.blocks = s->evaluations[light].blocks;
         ground.rule.ports = s->evaluations[light].uplinks;
+        ground.rule.bytes_per_s = s->evaluations[light].circuit_bytes_per_s > 0
+                                      ? s->evaluations[light].circuit_bytes_per_s
+                                      : ground.rule.bytes_per_s;
         ground.rule.delay_s = s->evaluations[light].circuit_s;
     }
     return ground;

@@ -194,8 +194,10 @@ static void say_value(weir_text *text, weir_find_what what, double value)
 {
     if (what == WEIR_FIND_SWITCHING) {
         weir_quantity_seconds(text, value, 3);
+    } else if (what == WEIR_FIND_PORTS) {
+        weir_text_printf(text, "%.0f port%s a block", value, value > 1 ? "s" : "");
     } else {
-        weir_text_printf(text, what == WEIR_FIND_PORTS ? "%.0f ports a block" : "%.0f:1", value);
+        weir_text_printf(text, "%.0f:1", value);
     }
 }
 

@@ -68,7 +68,7 @@ static bool number_twins(const twin_search *s)
     }
     free(table.colours);
     free(table.numbers);
-    for (uint32_t l = s->fold->link_count; l-- > 0;) {
+    for (uint32_t l = has_room ? s->fold->link_count : 0; l-- > 0;) {
         twins->sizes[twins->of_link[l]]++;
         twins->firsts[twins->of_link[l]] = l;
     }

@@ -13,7 +13,9 @@ static weir_code add_marker(weir_timeline *t, weir_rank_id rank, uint32_t step, 
                           .dur_ns = end_ns > begin_ns ? end_ns - begin_ns : 0,
                           .detail = WEIR_NONE,
                           .kind = WEIR_SPAN_ANNOTATION};
-    weir_code code = weir_timeline_intern(t, (weir_str){text.p, (uint32_t)text.n}, &span.name, err);
+    weir_code code = text.failed ? SIM_NO_MEMORY(err)
+                                 : weir_timeline_intern(t, (weir_str){text.p, (uint32_t)text.n},
+                                                        &span.name, err);
     weir_text_clear(&text);
     if (code == WEIR_OK) {
         code = weir_timeline_add_lane(t, WEIR_LANE_THREAD, rank, rank, 0, &span.lane, err);

@@ -2,8 +2,8 @@
  *
  * For files that people write: scenarios, presets, model configurations. A document is at most
  * 16 MiB, 64 levels deep and has one million nodes; more is an error. Anchors and aliases are
- * refused (a few bytes could stand for gigabytes), and so are a key that occurs twice and what is no
- * UTF-8 text.
+ * refused (a few bytes could stand for gigabytes), and so are a key that occurs twice and what is
+ * no UTF-8 text.
  *
  * Not here: what keys mean, units (scenario/), profiler traces (json.h). */
 #ifndef WEIR_CODEC_YAML_H

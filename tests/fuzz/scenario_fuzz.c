@@ -1,5 +1,5 @@
-/* scenario_fuzz.c: a scenario, or a setting of one, is read or refused in one sentence with a place,
- * never read astray, never leaked. Files that it names do not exist. */
+/* scenario_fuzz.c: a scenario, or a setting of one, is read or refused in one sentence with a
+ * place, never read astray, never leaked. Files that it names do not exist. */
 #include "study/fabric_scenario.h"
 
 #include <stdlib.h>

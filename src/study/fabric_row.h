@@ -36,10 +36,10 @@ weir_code weir_fabric_evaluate(const weir_fabric_wish *wish, bool details, weir_
  * others stay as they were. Leaves the net as it was. */
 weir_code weir_fabric_marginal(weir_fabric_play *play, weir_tier only,
                                double seconds[WEIR_TIER_COUNT], weir_err *err);
-/* fabric_busiest.c: the link of that tier that a step keeps busy longest, the lowest of its like;
- * WEIR_NONE: nothing crosses one. */
-weir_code weir_fabric_busiest(const weir_fabric_scenario *scenario, const weir_fabric_play *play,
-                              weir_tier tier, weir_link_id *link, weir_err *err);
+/* fabric_busiest.c: what each tier would gain, into that row of result->fabric; its bottleneck is
+ * the busiest link of the tier that gains most, where one gains. */
+weir_code weir_fabric_find_gains(const weir_fabric_scenario *scenario, weir_fabric_play *play,
+                                 weir_result *result, uint32_t candidate, weir_err *err);
 /* fabric_failure.c: the step with the most harmful of its single parts dead that the job survives;
  * INFINITY: it survives none; NAN: nothing can fail. What it does not survive are the stoppers. The
  * play is worth nothing afterwards. */

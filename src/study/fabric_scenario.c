@@ -277,20 +277,6 @@ static weir_code swap_candidates(const weir_yaml *doc, const weir_yaml *shared, 
     return *tree ? WEIR_OK : scenario_no_memory(err);
 }
 
-static weir_code check_cluster(const weir_fabric_scenario *job, const weir_fabric_scenario *first,
-                               weir_err *err)
-{
-    const weir_cluster *a = &first->cluster, *b = &job->cluster;
-    if (a->nodes == b->nodes && a->devices == b->devices && a->nics == b->nics) {
-        return WEIR_OK;
-    }
-    return weir_fabric_reject(
-        job, b->place, err,
-        "found %u nodes of %u devices and %u nics, expected %u of %u and %u as "
-        "in %.200s: the jobs of a mix share their fabric",
-        b->nodes, b->devices, b->nics, a->nodes, a->devices, a->nics, first->file);
-}
-
 /* Switches, planes and cables follow the NICs: with others it would be another fabric. */
 static weir_code check_nics(const weir_fabric_scenario *job, const weir_fabric_scenario *first,
                             weir_err *err)
@@ -304,6 +290,20 @@ static weir_code check_nics(const weir_fabric_scenario *job, const weir_fabric_s
                               "the jobs of a mix share their fabric",
                               b ? b->id : "none", b ? b->bytes_per_s * 8 / 1e9 : 0,
                               a ? a->id : "none", a ? a->bytes_per_s * 8 / 1e9 : 0, first->file);
+}
+
+static weir_code check_cluster(const weir_fabric_scenario *job, const weir_fabric_scenario *first,
+                               weir_err *err)
+{
+    const weir_cluster *a = &first->cluster, *b = &job->cluster;
+    if (a->nodes == b->nodes && a->devices == b->devices && a->nics == b->nics) {
+        return check_nics(job, first, err);
+    }
+    return weir_fabric_reject(
+        job, b->place, err,
+        "found %u nodes of %u devices and %u nics, expected %u of %u and %u as "
+        "in %.200s: the jobs of a mix share their fabric",
+        b->nodes, b->devices, b->nics, a->nodes, a->devices, a->nics, first->file);
 }
 
 static weir_code read_on(const weir_yaml *doc, const weir_yaml *shared,
@@ -322,9 +322,6 @@ static weir_code read_on(const weir_yaml *doc, const weir_yaml *shared,
     }
     if (code == WEIR_OK) {
         code = check_cluster(&made, &first, err);
-    }
-    if (code == WEIR_OK) {
-        code = check_nics(&made, &first, err);
     }
     weir_fabric_scenario_clear(&first);
     if (code == WEIR_OK) {
@@ -384,16 +381,6 @@ weir_code weir_fabric_reject(const weir_fabric_scenario *scenario, weir_place pl
     }
     return weir_err_set(err, WEIR_ERR_INPUT, "%s:%u:%u: %s", file, place.line, place.column,
                         sentence);
-}
-
-const char *weir_traffic_pattern_name(weir_traffic_pattern pattern)
-{
-    static const char *const names[] = {
-#define X(pattern, name) name,
-        WEIR_TRAFFIC_PATTERNS(X)
-#undef X
-    };
-    return names[pattern];
 }
 
 void weir_fabric_scenario_describe(weir_text *page)

@@ -131,13 +131,6 @@ static weir_code check_broken(study *s, weir_err *err)
             bool played = !s->evaluations[k].row.refused;
             is_somewhere = is_somewhere || has;
             was_played = was_played || played;
-            if (played && has && isfinite(scenario->broken[i].until_s)) {
-                weir_result_note(s->result,
-                                 "%s: link '%s' is broken for %.3g ms of the run; what waits for "
-                                 "it is told as communication",
-                                 scenario->candidates[k].name, scenario->broken[i].link,
-                                 (scenario->broken[i].until_s - scenario->broken[i].at_s) * 1e3);
-            }
             if (played && !has) {
                 weir_result_note(s->result, "%s: has no link '%s' that could break",
                                  scenario->candidates[k].name, scenario->broken[i].link);
@@ -277,39 +270,6 @@ static weir_code read_ledger(study *s, const weir_fabric_play *play, weir_lines 
     return code;
 }
 
-/* What each tier would gain; the bottleneck is where most is to be gained. */
-static weir_code find_gains(const study *s, uint32_t best, weir_fabric_play *play, weir_err *err)
-{
-    weir_fabric_candidate_row *row = &s->result->fabric->candidates[best];
-    double *gains = row->marginal_s_per_percent;
-    uint32_t most = 0;
-    weir_link_id link = WEIR_NONE;
-    weir_code code = weir_fabric_marginal(play, WEIR_TIER_COUNT, gains, err);
-    for (uint32_t i = 1; i < WEIR_TIER_COUNT; i++) {
-        most = gains[i] > 0 && !(gains[most] >= gains[i]) ? i : most;
-    }
-    const char *tier = weir_tier_name((weir_tier)most);
-    if (code != WEIR_OK || !(gains[most] > 0) || row->bottleneck.tier == tier) {
-        return code;
-    }
-    code = weir_fabric_busiest(s->scenario, play, (weir_tier)most, &link, err);
-    if (code != WEIR_OK || link == WEIR_NONE) {
-        return code;
-    }
-    weir_text name = {0};
-    weir_layout_name(play->network.layout, link, &name);
-    const char *kept =
-        name.failed ? NULL : weir_result_copy(s->result, (weir_str){name.p, (uint32_t)name.n});
-    weir_text_clear(&name);
-    if (!kept) {
-        return no_memory(err);
-    }
-    row->bottleneck.link = kept;
-    row->bottleneck.tier = tier;
-    row->bottleneck.marginal_s_per_percent = gains[most];
-    return WEIR_OK;
-}
-
 static weir_code play_best(study *s, uint32_t best, weir_spmd_run *run, weir_lines *lines,
                            weir_err *err)
 {
@@ -333,7 +293,7 @@ static weir_code play_best(study *s, uint32_t best, weir_spmd_run *run, weir_lin
         play.run = (weir_spmd_run){0};
     }
     if (code == WEIR_OK && s->options->details) {
-        code = find_gains(s, best, &play, err);
+        code = weir_fabric_find_gains(s->scenario, &play, s->result, best, err);
     }
     weir_fabric_play_clear(&play);
     return code;

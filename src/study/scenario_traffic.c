@@ -277,3 +277,13 @@ weir_code scenario_read_traffic(scenario_reader *r, const weir_yaml_node *node, 
     }
     return code;
 }
+
+const char *weir_traffic_pattern_name(weir_traffic_pattern pattern)
+{
+    static const char *const names[] = {
+#define X(pattern, name) name,
+        WEIR_TRAFFIC_PATTERNS(X)
+#undef X
+    };
+    return names[pattern];
+}

@@ -42,6 +42,10 @@ void weir_quantity_duration(weir_text *out, int64_t ns, int digits)
 
 void weir_quantity_fixed(weir_text *out, double value, int decimals)
 {
+    if (!(fabs(value) < 1e15)) { /* no amount of anything; ints hold no more */
+        weir_text_printf(out, "%.3g", value);
+        return;
+    }
     double scaled = value * (double)power_of_10[decimals];
     add_scaled(out, (int64_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5), decimals);
 }

@@ -11,14 +11,14 @@
 /* With its unit (ns, us, ms, s) and at least `digits` significant digits (1..4). */
 void weir_quantity_duration(weir_text *out, int64_t ns, int digits);
 
-/* value with so many decimals (0..3), rounded half away from zero; |value| < 1e15 */
+/* value with so many decimals (0..3), rounded half away from zero; from 1e15 on as "1.23e+15" */
 void weir_quantity_fixed(weir_text *out, double value, int decimals);
 
 /* part of whole in percent: "71 %", below 1 % with one decimal; whole <= 0 counts as nothing. */
 void weir_quantity_percent(weir_text *out, int64_t part, int64_t whole);
 
 /* With the decimal prefix that fits and three digits: "9.80 MW", "64.0 MB", "47.1 GB/s"; below 1 as
- * many decimals as make three digits, three at most. NAN: "unknown". |value| < 1e30 */
+ * many decimals as make three digits, three at most. NAN: "unknown". */
 void weir_quantity_si(weir_text *out, double value, const char *unit);
 /* The same digits without a unit, for columns that have one; NAN: "-". */
 void weir_quantity_digits(weir_text *out, double value);

@@ -42,8 +42,9 @@ static weir_code add_rank(writer *w, const cast_device *device, weir_rank_id *ra
     weir_rank row = {.number = (int32_t)device->device,
                      .world_size = spmd->devices,
                      .multiplicity = device->multiplicity};
-    weir_code code =
-        weir_timeline_intern(w->t, (weir_str){text.p, (uint32_t)text.n}, &row.node, err);
+    weir_code code = text.failed ? weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a node's name")
+                                 : weir_timeline_intern(w->t, (weir_str){text.p, (uint32_t)text.n},
+                                                        &row.node, err);
     weir_text_clear(&text);
     return code == WEIR_OK ? weir_timeline_add_rank(w->t, &row, rank, err) : code;
 }

@@ -242,6 +242,7 @@ static weir_code measure_run(const ground *g, weir_fabric_traffic_row *row, weir
     stretch *moving = malloc((run->meeting_count ? run->meeting_count : 1) * sizeof *moving);
     uint32_t count = 0;
     double member_ns = 0, senders = 0, bytes = 0;
+    weir_code code = WEIR_OK;
     if (!moving) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for an axis");
     }
@@ -250,10 +251,15 @@ static weir_code measure_run(const ground *g, weir_fabric_traffic_row *row, weir
         uint32_t phase = play->program.phase_of_exchange[m->exchange];
         weir_traffic_shape shape = {0};
         weir_traffic_groups groups = {0};
-        if (!is_of(&scenario->phases[phase], g->axis) ||
-            weir_traffic_group(scenario, phase, &groups, NULL) != WEIR_OK ||
-            weir_traffic_measure(scenario, phase, &shape, NULL) != WEIR_OK) {
+        if (!is_of(&scenario->phases[phase], g->axis)) {
             continue;
+        }
+        code = weir_traffic_group(scenario, phase, &groups, err);
+        if (code == WEIR_OK) {
+            code = weir_traffic_measure(scenario, phase, &shape, err);
+        }
+        if (code != WEIR_OK) {
+            break;
         }
         double share = (double)m->multiplicity / groups.count;
         double sending = share * shape.senders;
@@ -263,8 +269,11 @@ static weir_code measure_run(const ground *g, weir_fabric_traffic_row *row, weir
         bytes += share * shape.bytes;
         senders = fmax(senders, shape.senders);
     }
-    int64_t moves_ns = union_ns(moving, count);
+    int64_t moves_ns = code == WEIR_OK ? union_ns(moving, count) : 0;
     free(moving);
+    if (code != WEIR_OK) {
+        return code;
+    }
     if (moves_ns < 0) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for an axis");
     }

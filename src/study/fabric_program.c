@@ -67,19 +67,21 @@ weir_code weir_program_plan(const weir_program_group *group, const weir_collecti
     return code == WEIR_OK ? code : weir_err_set(err, code, "%s", found.text);
 }
 
-static uint64_t nccl_bytes(const weir_program_group *group)
+/* As nccl-tests counts; the largest figures stand for what no integer holds. */
+static weir_code nccl_bytes(const weir_program_group *group, uint64_t *counted, weir_err *err)
 {
     const weir_phase *phase = &group->network->scenario->phases[group->phase];
-    weir_traffic_shape shape = {0};
-    if (phase->kind == WEIR_PHASE_COLLECTIVE) {
-        return (uint64_t)phase->bytes;
+    weir_traffic_shape shape = {.device_bytes = phase->bytes};
+    weir_code code = WEIR_OK;
+    if (phase->kind != WEIR_PHASE_COLLECTIVE && !is_messages(phase)) {
+        shape.device_bytes = phase->bytes * group->groups.size;
+    } else if (phase->kind != WEIR_PHASE_COLLECTIVE) {
+        code = weir_traffic_measure(group->network->scenario, group->phase, &shape, err);
     }
-    if (!is_messages(phase)) {
-        return (uint64_t)(phase->bytes * group->groups.size);
+    if (code == WEIR_OK) {
+        *counted = shape.device_bytes < 0x1p63 ? (uint64_t)shape.device_bytes : UINT64_C(1) << 63;
     }
-    return weir_traffic_measure(group->network->scenario, group->phase, &shape, NULL) == WEIR_OK
-               ? (uint64_t)shape.device_bytes
-               : 0;
+    return code;
 }
 
 /* The plans of all groups of a phase. */
@@ -116,13 +118,17 @@ static weir_code plan_phase(builder *b, uint32_t number, weir_exchange *exchange
             groups[g] = (weir_exchange_group){own, size, plan};
         }
     }
+    uint64_t bytes = 0;
+    if (code == WEIR_OK) {
+        code = nccl_bytes(&group, &bytes, err);
+    }
     if (code == WEIR_OK) {
         const weir_phase *phase = &b->network->scenario->phases[number];
         made->phases[number].alone_s = weir_plan_alone_s(groups[0].plan);
         *exchange = (weir_exchange){.name = phase->name,
                                     .axis = phase->axis,
                                     .kind = comm_kind(phase),
-                                    .bytes = nccl_bytes(&group),
+                                    .bytes = bytes,
                                     .groups = groups,
                                     .group_count = count};
     }

@@ -58,6 +58,18 @@ class Determinism(unittest.TestCase):
         self.assertEqual(common.weir("trace", "--json", *paths).out,
                          common.weir("trace", "--json", *paths).out)
 
+    def test_networks_of_packets_and_of_light(self):
+        for name, extra in (("small", ["--json", "--series", "links,timeline"]),
+                            ("small", ["--traffic"]), ("moe", ["--json"])):
+            path = os.path.join(common.SOURCE, "examples", "fabric", name + ".yaml")
+            outs = []
+            for threads in ("1", "2", "8"):
+                run = common.weir("fabric", path, "--threads", threads, *extra)
+                self.assertEqual(run.code, 0, run.err[:300])
+                outs.append(run.out)
+            with self.subTest(scenario=name, extra=extra):
+                self.assertTrue(outs[0] == outs[1] == outs[2])
+
 
 if __name__ == "__main__":
     common.main(needs_data=False)

@@ -204,6 +204,7 @@ static weir_code play(const void *scenario, weir_text *out, weir_err *err)
         weir_fabric_options options = {
             .threads = 1, .details = true, .link_series = true, .budget = budget};
         code = weir_fabric_study(scenario, &options, result, &run, &lines, err);
+        result->note_count = 0; /* words that may be lost */
         code = code == WEIR_OK ? print_all(result, out, err) : code;
     } else {
         weir_err_set(err, WEIR_ERR_MEMORY, "no memory");

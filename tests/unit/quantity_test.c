@@ -34,6 +34,21 @@ static void durations_take_the_unit_that_fits(void **state)
     }
 }
 
+static void what_no_integer_holds_is_written_with_its_power_of_ten(void **state)
+{
+    static const struct {
+        double usd;
+        const char *text;
+    } rows[] = {{1e300, "1e+276 Y$"}, {-1e300, "-1e+276 Y$"}, {INFINITY, "inf Y$"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        weir_text text = {0};
+        weir_quantity_usd(&text, rows[i].usd);
+        assert_string_equal(text.p, rows[i].text);
+        weir_text_clear(&text);
+    }
+}
+
 static void small_shares_keep_one_decimal(void **state)
 {
     static const struct {
@@ -119,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(durations_take_the_unit_that_fits),
+        cmocka_unit_test(what_no_integer_holds_is_written_with_its_power_of_ten),
         cmocka_unit_test(small_shares_keep_one_decimal),
         cmocka_unit_test(figures_take_the_prefix_that_fits),
         cmocka_unit_test(money_says_its_unit),

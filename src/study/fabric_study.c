@@ -299,12 +299,17 @@ static weir_code play_best(study *s, uint32_t best, weir_spmd_run *run, weir_lin
     return code;
 }
 
+/* The first one's reason, with the place of what is wrong. */
 static weir_code refuse_all(const study *s, weir_err *err)
 {
     const weir_fabric_candidate_row *row = s->result->fabric->candidates;
+    const char *why = row->refused ? row->refused : "its light does not arrive";
+    if (weir_str_starts(weir_str_from(why), WEIR_STR("candidate '"))) {
+        return weir_fabric_reject(s->scenario, s->scenario->candidates[0].place, err,
+                                  "no candidate can be built: %s", why);
+    }
     return weir_err_set(err, WEIR_ERR_INPUT, "%s: no candidate can be built: %s: %s",
-                        s->scenario->file, row->name,
-                        row->refused ? row->refused : "its light does not arrive");
+                        s->scenario->file, row->name, why);
 }
 
 static weir_code compare(study *s, weir_spmd_run *run, weir_lines *lines, weir_err *err)

@@ -117,12 +117,31 @@ static void the_bottleneck_is_a_link_of_the_tier_that_gains_most(void **state)
     weir_fabric_scenario_clear(&scenario);
 }
 
+/* Four NICs hang on a leaf of 64 ports, 32 of them down: 32 cables lead up where 1:1 needs four. */
+static void uplinks_of_leaves_that_are_nearly_empty_are_told(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "name: t\n"
+        "cluster: {nodes: 4, devices: 1, node_link: none, nic: cx7-400g}\n"
+        "traffic: {phases: [{name: a, pattern: shift, bytes: 1 GB}]}\n"
+        "candidates: [{name: A, kind: clos, tiers: 2, switch: quantum2-400g}]\n";
+    weir_result *result = study(text, NULL);
+    bool told = false;
+    for (uint32_t i = 0; i < result->note_count; i++) {
+        told = told || strstr(result->notes[i], "with 8 times what their NICs need at 1:1");
+    }
+    assert_true(told);
+    weir_result_free(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_an_hours_price_the_hour_that_decides_is_told),
         cmocka_unit_test(a_part_without_a_price_is_named_and_never_free),
         cmocka_unit_test(nothing_is_missing_where_all_is_known),
+        cmocka_unit_test(uplinks_of_leaves_that_are_nearly_empty_are_told),
         cmocka_unit_test(the_bottleneck_is_a_link_of_the_tier_that_gains_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

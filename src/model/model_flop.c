@@ -1,0 +1,80 @@
+#include "model/model_flop.h"
+
+#include "model/model_count.h"
+#include "model/model_ops.h"
+
+static void add_part(weir_flop_parts *parts, const weir_op *op)
+{
+    switch (op->part) {
+    case WEIR_PART_CORE:
+        parts->core += op->model_flop;
+        return;
+    case WEIR_PART_HEAD:
+        parts->head += op->model_flop;
+        return;
+    case WEIR_PART_QKV:
+    case WEIR_PART_LATENT:
+    case WEIR_PART_OUTPUT:
+        parts->projections += op->model_flop;
+        return;
+    default:
+        parts->networks += op->model_flop;
+        return;
+    }
+}
+
+static void add_list(weir_flop_parts *parts, const weir_op_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        add_part(parts, &list->op[i]);
+    }
+}
+
+weir_flop_parts weir_flop_forward(const weir_model *model, uint32_t length, bool bidirectional)
+{
+    weir_op_shape shape = {.sequences = 1, .length = length, .bidirectional = bidirectional};
+    weir_flop_parts parts = {0};
+    weir_op_list list;
+    double last = 0;
+    for (uint32_t i = 0; i < model->layers; i++) {
+        weir_ops_layer(model, i, &shape, false, &list);
+        add_list(&parts, &list);
+        last = weir_ops_sum(&list).model_flop;
+    }
+    weir_ops_head(model, &shape, false, &list);
+    add_list(&parts, &list);
+    if (model->mtp_layers > 0) {
+        weir_ops_mtp(model, &shape, false, &list);
+        parts.mtp = model->mtp_layers * (weir_ops_sum(&list).model_flop + last + parts.head);
+    }
+    return parts;
+}
+
+double weir_flop_total(const weir_flop_parts *parts)
+{
+    return parts->projections + parts->core + parts->networks + parts->head + parts->mtp;
+}
+
+double weir_flop_train_token(const weir_model *model, uint32_t length, bool bidirectional)
+{
+    weir_flop_parts parts = weir_flop_forward(model, length, bidirectional);
+    return 3 * weir_flop_total(&parts) / (length ? length : 1);
+}
+
+double weir_flop_megatron(const weir_model *model, uint64_t sequences, uint32_t length,
+                          bool full_recompute)
+{
+    double s = length, h = model->hidden, layers = model->layers, words = model->vocab;
+    double factor = full_recompute ? 96 : 72, head = full_recompute ? 16 : 12;
+    return factor * (double)sequences * s * layers * h * h *
+           (1 + s / (6 * h) + words / (head * layers * h));
+}
+
+double weir_flop_palm_token(const weir_model *model, uint32_t length)
+{
+    weir_model_count count = weir_count_model(model);
+    /* A tied embedding is the head's matrix too, and that is multiplied by. */
+    uint64_t looked_up = (model->tied ? 0 : count.embedding) + count.positions;
+    double width = (double)model->heads * (weir_model_qk_dim(model) + weir_model_v_dim(model)) / 2;
+    return 6 * (double)(count.active - looked_up) + 12 * model->layers * width * length;
+}

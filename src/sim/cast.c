@@ -6,9 +6,7 @@
 
 void sim_cast_clear(sim_cast *cast)
 {
-    if (cast->spmd) {
-        weir_budget_give(cast->spmd->budget, cast->taken);
-    }
+    weir_budget_give(cast->budget, cast->taken);
     weir_fold_free(cast->fold);
     weir_arena_free(cast->arena);
     *cast = (sim_cast){0};
@@ -26,7 +24,7 @@ weir_code sim_budget_take(weir_budget *budget, uint64_t bytes, weir_err *err)
 
 static weir_code take(sim_cast *cast, uint64_t bytes, weir_err *err)
 {
-    weir_code code = sim_budget_take(cast->spmd->budget, bytes, err);
+    weir_code code = sim_budget_take(cast->budget, bytes, err);
     cast->taken += code == WEIR_OK ? bytes : 0;
     return code;
 }
@@ -190,7 +188,8 @@ weir_code sim_cast_index(sim_cast *cast, weir_err *err)
 
 static weir_code cast_all(const weir_spmd *spmd, sim_cast *cast, weir_err *err)
 {
-    *cast = (sim_cast){.spmd = spmd, .net = spmd->net, .links = weir_net_count(spmd->net)};
+    *cast = (sim_cast){
+        .spmd = spmd, .net = spmd->net, .links = weir_net_count(spmd->net), .budget = spmd->budget};
     cast->arena = weir_arena_new();
     weir_code code = cast->arena ? make_room(cast, err) : SIM_NO_MEMORY(err);
     if (code == WEIR_OK) {
@@ -219,7 +218,7 @@ static weir_code fold_all(sim_cast *all, sim_cast *folded, weir_err *err)
     weir_code code = take(all, bytes, err);
     if (code == WEIR_OK) {
         code = sim_cast_fold(all, folded, err);
-        weir_budget_give(all->spmd->budget, bytes);
+        weir_budget_give(all->budget, bytes);
         all->taken -= bytes;
     }
     return code;
@@ -243,4 +242,64 @@ weir_code sim_cast_build(const weir_spmd *spmd, sim_cast *cast, weir_err *err)
         *cast = all;
     }
     return WEIR_OK;
+}
+
+/* --- the same cast on links that carry something else --- */
+
+static bool is_same(double a, double b)
+{
+    return a >= b && a <= b;
+}
+
+/* Every link of the net carries what the first one of its class does. */
+static bool classes_agree(const sim_cast *cast, const weir_net *net)
+{
+    const uint32_t *class_of = weir_fold_class_of_link(cast->fold);
+    uint32_t links = weir_net_count(net);
+    for (uint32_t l = 0; l < links; l++) {
+        weir_link_id first = cast->link_of[class_of[l]];
+        if (!is_same(weir_net_bytes_per_s(net, l), weir_net_bytes_per_s(net, first))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static weir_code scale_classes(const sim_cast *cast, const weir_net *net, weir_net **scaled,
+                               weir_err *err)
+{
+    uint32_t classes = weir_net_count(cast->net);
+    weir_net *made = weir_net_new();
+    weir_code code = made ? WEIR_OK : SIM_NO_MEMORY(err);
+    for (uint32_t c = 0; c < classes && code == WEIR_OK; c++) {
+        weir_link_id first = cast->link_of[c], link;
+        double bytes_per_s = first == WEIR_NONE ? weir_net_bytes_per_s(cast->net, c)
+                                                : weir_net_bytes_per_s(net, first);
+        code = weir_net_add(made, bytes_per_s, 0, &link, err);
+    }
+    if (code != WEIR_OK) {
+        weir_net_free(made);
+        return code;
+    }
+    weir_net_seal(made);
+    *scaled = made;
+    return WEIR_OK;
+}
+
+weir_code sim_cast_carry(sim_cast *cast, const weir_spmd *spmd, weir_net **scaled, bool *fits,
+                         weir_err *err)
+{
+    weir_net *made = NULL;
+    *fits = !cast->fold || classes_agree(cast, spmd->net);
+    if (!*fits) {
+        return WEIR_OK;
+    }
+    weir_code code = cast->fold ? scale_classes(cast, spmd->net, &made, err) : WEIR_OK;
+    if (code == WEIR_OK) {
+        cast->spmd = spmd;
+        cast->net = cast->fold ? made : spmd->net;
+        weir_net_free(*scaled);
+        *scaled = made;
+    }
+    return code;
 }

@@ -46,7 +46,8 @@ typedef struct {
     uint32_t *link_multiplicity;  /* by link of net; NULL: 1 */
     weir_link_change *changes;    /* on net */
     uint32_t change_count, links; /* links: those of net that stand for some of spmd->net */
-    uint64_t taken;               /* from spmd->budget */
+    weir_budget *budget;          /* the spmd's */
+    uint64_t taken;               /* from budget */
     weir_arena *arena;
 } sim_cast;
 
@@ -54,6 +55,11 @@ typedef struct {
  * spmd was checked and must outlive the cast. */
 weir_code sim_cast_build(const weir_spmd *spmd, sim_cast *cast, weir_err *err);
 void sim_cast_clear(sim_cast *cast); /* a zeroed one is fine */
+/* The same cast for an spmd whose links carry something else (spmd.h). *scaled: in, a net that an
+ * earlier call made, or NULL; out, the net that is played on where it had to be made, the caller's
+ * to free. *fits: false where links of one class no longer carry alike; then nothing is changed. */
+weir_code sim_cast_carry(sim_cast *cast, const weir_spmd *spmd, weir_net **scaled, bool *fits,
+                         weir_err *err);
 
 /* cast_fold.c: one of each class of `all`. *folded stays zeroed where it is not worth while. */
 weir_code sim_cast_fold(const sim_cast *all, sim_cast *folded, weir_err *err);

@@ -318,7 +318,10 @@ static weir_code pick_all(const fold_scene *scene, weir_fold *fold, sim_cast *ca
 {
     size_t links = (size_t)weir_fold_link_classes(fold) + 1;
     size_t bodies = (size_t)weir_fold_body_classes(fold) + 1;
-    *cast = (sim_cast){.spmd = scene->all->spmd, .net = weir_fold_net(fold), .fold = fold};
+    *cast = (sim_cast){.spmd = scene->all->spmd,
+                       .net = weir_fold_net(fold),
+                       .fold = fold,
+                       .budget = scene->all->budget};
     cast->arena = weir_arena_new();
     fold_pick pick = {.scene = scene,
                       .fold = fold,

@@ -4,6 +4,7 @@
 #include "sim/spmd_timeline.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static weir_code check_devices(const weir_spmd *spmd, weir_err *err)
@@ -100,27 +101,72 @@ static weir_code publish(const sim_engine *engine, weir_spmd_run *run, weir_err 
     return code;
 }
 
-weir_code weir_spmd_play(const weir_spmd *spmd, weir_spmd_run *run, weir_err *err)
+struct weir_spmd_stage {
+    sim_cast cast;
+    weir_net *scaled; /* the net of classes with other capacities; NULL: as it was folded */
+};
+
+void weir_spmd_stage_free(weir_spmd_stage *stage)
 {
-    weir_code code = check_devices(spmd, err);
-    code = code == WEIR_OK ? check_exchanges(spmd, err) : code;
-    code = code == WEIR_OK ? check_rest(spmd, err) : code;
-    sim_cast cast = {0};
-    code = code == WEIR_OK ? sim_cast_build(spmd, &cast, err) : code;
-    if (code != WEIR_OK) {
+    if (stage) {
+        sim_cast_clear(&stage->cast);
+        weir_net_free(stage->scaled);
+        free(stage);
+    }
+}
+
+/* The stage for this spmd: as it stands, or set anew. */
+static weir_code set_stage(const weir_spmd *spmd, weir_spmd_stage **stage, weir_err *err)
+{
+    bool fits = false;
+    weir_code code = WEIR_OK;
+    if (*stage) {
+        code = sim_cast_carry(&(*stage)->cast, spmd, &(*stage)->scaled, &fits, err);
+    }
+    if (code != WEIR_OK || fits) {
         return code;
     }
+    weir_spmd_stage_free(*stage);
+    *stage = calloc(1, sizeof **stage);
+    return *stage ? sim_cast_build(spmd, &(*stage)->cast, err) : SIM_NO_MEMORY(err);
+}
+
+static weir_code play(const weir_spmd *spmd, const sim_cast *cast, weir_spmd_run *run,
+                      weir_err *err)
+{
     sim_engine engine = {0};
     weir_spmd_run made = {0};
-    code = sim_engine_play(&engine, spmd, &cast, err);
+    weir_code code = sim_engine_play(&engine, spmd, cast, err);
     code = code == WEIR_OK ? publish(&engine, &made, err) : code;
     sim_engine_clear(&engine);
-    sim_cast_clear(&cast);
     if (code == WEIR_OK) {
         *run = made;
     } else {
         weir_spmd_run_clear(&made);
     }
+    return code;
+}
+
+weir_code weir_spmd_play_on(const weir_spmd *spmd, weir_spmd_stage **stage, weir_spmd_run *run,
+                            weir_err *err)
+{
+    weir_code code = check_devices(spmd, err);
+    code = code == WEIR_OK ? check_exchanges(spmd, err) : code;
+    code = code == WEIR_OK ? check_rest(spmd, err) : code;
+    code = code == WEIR_OK ? set_stage(spmd, stage, err) : code;
+    code = code == WEIR_OK ? play(spmd, &(*stage)->cast, run, err) : code;
+    if (code != WEIR_OK) {
+        weir_spmd_stage_free(*stage);
+        *stage = NULL;
+    }
+    return code;
+}
+
+weir_code weir_spmd_play(const weir_spmd *spmd, weir_spmd_run *run, weir_err *err)
+{
+    weir_spmd_stage *stage = NULL;
+    weir_code code = weir_spmd_play_on(spmd, &stage, run, err);
+    weir_spmd_stage_free(stage);
     return code;
 }
 

@@ -150,4 +150,14 @@ typedef struct {
 weir_code weir_spmd_play(const weir_spmd *spmd, weir_spmd_run *run, weir_err *err);
 void weir_spmd_run_clear(weir_spmd_run *run); /* a zeroed one is fine */
 
+/* Who plays, folded: found once for runs that differ only in what links carry, in the ops of the
+ * programs and in circuit_s; devices, groups, plans, disturbances and the budget stay. */
+typedef struct weir_spmd_stage weir_spmd_stage;
+
+/* As weir_spmd_play. *stage: NULL, or what an earlier call left there. Where links of one class no
+ * longer carry alike it is set anew. On failure it is freed and NULL. */
+weir_code weir_spmd_play_on(const weir_spmd *spmd, weir_spmd_stage **stage, weir_spmd_run *run,
+                            weir_err *err);
+void weir_spmd_stage_free(weir_spmd_stage *stage); /* NULL is fine */
+
 #endif

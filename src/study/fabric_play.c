@@ -95,7 +95,7 @@ weir_code weir_fabric_play_again(weir_fabric_play *play, weir_err *err)
     weir_spmd_run run = {0};
     play->spmd.net = weir_layout_net(play->network.layout);
     play->spmd.exchanges = play->program.exchanges;
-    weir_code code = weir_spmd_play(&play->spmd, &run, err);
+    weir_code code = weir_spmd_play_on(&play->spmd, &play->stage, &run, err);
     if (code == WEIR_OK) {
         uint32_t ops = play->program.program.count;
         uint32_t steps = ops ? play->program.ops[ops - 1].step + 1 : 1;
@@ -110,6 +110,8 @@ weir_code weir_fabric_play_replan(const weir_fabric_wish *wish, weir_fabric_play
                                   weir_err *err)
 {
     weir_err found = {0};
+    weir_spmd_stage_free(play->stage);
+    play->stage = NULL;
     weir_traffic_program_clear(&play->program);
     play->refused = NULL;
     weir_code code = plan(wish, play, &found);
@@ -176,6 +178,7 @@ void weir_fabric_play_clear(weir_fabric_play *play)
         play->keeper = NULL;
         *keeper = *play;
     } else {
+        weir_spmd_stage_free(play->stage);
         weir_traffic_program_clear(&play->program);
         weir_candidate_network_clear(&play->network);
         weir_arena_free(play->arena);

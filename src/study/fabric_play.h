@@ -29,7 +29,8 @@ struct weir_fabric_play {
     const char *refused; /* NULL: it was played; lives in the network's arena or is static */
     weir_candidate_network network;
     weir_traffic_program program;
-    weir_spmd spmd; /* what was played; points into this struct's other members */
+    weir_spmd spmd;         /* what was played; points into this struct's other members */
+    weir_spmd_stage *stage; /* of the present plans */
     weir_spmd_run run;
     double step_s;
     uint64_t broken_found;    /* bits: entries of the scenario's broken links that it has */

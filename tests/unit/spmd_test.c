@@ -232,6 +232,67 @@ static void folded_is_unfolded_within_a_nanosecond_an_operation(void **state)
     assert_true(folded >= 100);
 }
 
+/* The net with all links 1.25 times as wide, but for one that is half as wide (WEIR_NONE: none). */
+static weir_net *wider(const weir_net *net, weir_link_id but)
+{
+    weir_net *made = weir_net_new();
+    weir_link_id link;
+    for (uint32_t l = 0; l < weir_net_count(net); l++) {
+        double factor = l == but ? 0.5 : 1.25;
+        assert_int_equal(weir_net_add(made, factor * weir_net_bytes_per_s(net, l), 0, &link, NULL),
+                         WEIR_OK);
+    }
+    weir_net_seal(made);
+    return made;
+}
+
+/* One stage for three nets: as it was folded, wider, and with a link that tells a class apart. */
+static uint32_t play_on_one_stage(uint64_t seed)
+{
+    uint64_t state = seed;
+    cluster c = {0};
+    cluster_open(&c, &state);
+    random_exchange(&c, &state);
+    random_exchange(&c, &state);
+    random_programs(&c, &state);
+    const weir_net *own = c.f.spmd.net;
+    weir_net *nets[3] = {NULL, wider(own, WEIR_NONE), wider(own, pick(&state, 8))};
+    weir_spmd_stage *stage = NULL;
+    int64_t ends_ns[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        weir_spmd_run again = {0}, fresh = {0};
+        c.f.spmd.net = i ? nets[i] : own;
+        SPMD_OK(&c.f, weir_spmd_play_on(&c.f.spmd, &stage, &again, &c.f.err));
+        SPMD_OK(&c.f, weir_spmd_play(&c.f.spmd, &fresh, &c.f.err));
+        assert_non_null(stage);
+        assert_int_equal(again.end_ns, fresh.end_ns);
+        assert_int_equal(again.device_classes, fresh.device_classes);
+        assert_int_equal(again.link_classes, fresh.link_classes);
+        for (uint32_t d = 0; d < c.f.spmd.devices; d++) {
+            compare_devices(&again, &fresh, d, c.f.programs[0].count);
+        }
+        ends_ns[i] = again.end_ns;
+        weir_spmd_run_clear(&again);
+        weir_spmd_run_clear(&fresh);
+    }
+    weir_spmd_stage_free(stage);
+    c.f.spmd.net = own;
+    weir_net_free(nets[1]);
+    weir_net_free(nets[2]);
+    spmd_close(&c.f);
+    return (ends_ns[1] != ends_ns[0]) + (ends_ns[2] != ends_ns[1]);
+}
+
+static void a_stage_that_stands_plays_as_one_set_anew(void **state)
+{
+    (void)state;
+    uint32_t differ = 0;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        differ += play_on_one_stage(seed);
+    }
+    assert_true(differ > 100);
+}
+
 /* 64 devices that all do the same: one plays; two groups of 32 would, too. */
 static void equal_devices_are_played_once(void **state)
 {
@@ -388,6 +449,7 @@ int main(void)
         cmocka_unit_test(faster_parts_never_slow_a_stream),
         cmocka_unit_test(with_several_streams_anomalies_are_few),
         cmocka_unit_test(a_faster_device_may_slow_the_step_where_transfers_contend),
+        cmocka_unit_test(a_stage_that_stands_plays_as_one_set_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,8 @@
 
 typedef struct {
     weir_model model;
-    const char *name, *preset, *source, *url, *confidence, *note;
-    uint32_t dense_layers, moe_interval, window_interval;
+    const char *name, *preset, *source, *url, *note;
+    uint32_t confidence, dense_layers, moe_interval, window_interval;
 } written;
 
 #define AT(member) offsetof(written, member)
@@ -29,6 +29,7 @@ static const char *const norms[] = {
 };
 static const char *const tensors[] = {"llama", "mixtral", "gpt-oss", "phi3",
                                       "neox",  "gpt2",    "opt",     "bloom"};
+static const char *const confidences[] = {"verified", "secondary", "memory", "derived", "fitted"};
 _Static_assert(WEIR_TENSORS_BLOOM == 7, "tensors follows weir_tensor_names");
 
 static const weir_key keys[] = {
@@ -53,7 +54,9 @@ static const weir_key keys[] = {
      .help = "the same as an address",
      .example = "https://huggingface.co/..."},
     {.name = "confidence",
-     .type = WEIR_KEY_TEXT,
+     .type = WEIR_KEY_CHOICE,
+     .words = confidences,
+     .word_count = sizeof confidences / sizeof *confidences,
      .offset = AT(confidence),
      .help = "how sure the source is",
      .example = "verified"},

@@ -190,33 +190,51 @@ static void keep_assumed(const weir_fabric_play *play, weir_fabric_evaluation *m
     }
 }
 
-/* Switches are cabled up for all their ports; where few NICs hang on them that is more than the
- * oversubscription asks for. */
-static weir_code note_idle_uplinks(const weir_fabric_wish *wish,
-                                   const weir_candidate_network *network, weir_arena *arena,
-                                   weir_fabric_evaluation *made, weir_err *err)
+typedef struct {
+    double nics, down, up, circuits; /* bytes a second of all of them, one direction */
+} rates;
+
+static rates rates_of(const weir_candidate_network *network)
 {
-    static const double worth_a_word = 1.5;
-    const weir_candidate *candidate = &wish->scenario->candidates[wish->candidate];
-    double down = 0, up = 0;
+    rates sum = {.nics = network->nic ? (double)network->nics * network->nic->bytes_per_s : 0};
     for (uint32_t i = 0; i < network->cable_rows; i++) {
         const weir_cable_need *need = &network->cables[i];
         double rate = (double)need->cables * need->bytes_per_s;
-        down += need->tier == WEIR_TIER_BETWEEN_NODES ? rate : 0;
-        up += need->tier == WEIR_TIER_BETWEEN_RACKS ? rate : 0;
+        sum.down += need->tier == WEIR_TIER_BETWEEN_NODES ? rate : 0;
+        sum.up += need->tier == WEIR_TIER_BETWEEN_RACKS ? rate : 0;
+        sum.circuits +=
+            need->to_ocs && need->module ? (double)need->modules * need->module->bytes_per_s : 0;
     }
+    return sum;
+}
+
+/* What is bought without need: switches are cabled up for all their ports, also where few NICs hang
+ * on them, and circuits may be any number. */
+static weir_code note_idle(const weir_fabric_wish *wish, const weir_candidate_network *network,
+                           weir_arena *arena, weir_fabric_evaluation *made, weir_err *err)
+{
+    static const double worth_a_word = 1.5;
+    const weir_candidate *candidate = &wish->scenario->candidates[wish->candidate];
+    rates sum = rates_of(network);
+    double asked = candidate->oversubscription[0];
     bool has_leaves =
         candidate->kind == WEIR_CANDIDATE_CLOS || candidate->kind == WEIR_CANDIDATE_RAIL;
-    double due = down / candidate->oversubscription[0];
-    if (!has_leaves || !(due > 0) || up <= worth_a_word * due ||
-        made->note_count == sizeof made->notes / sizeof *made->notes) {
+    weir_text text = {0};
+    if (has_leaves && sum.down > 0 && sum.up > worth_a_word * sum.down / asked) {
+        weir_text_printf(&text,
+                         "leaves are cabled up for all their ports, with %.3g times what their "
+                         "NICs need at %g:1; so is the bill",
+                         sum.up * asked / sum.down, asked);
+    } else if (sum.nics > 0 && sum.circuits > worth_a_word * sum.nics) {
+        weir_text_printf(&text,
+                         "modules of circuits have %.3g times the rate of the NICs; so has the "
+                         "bill",
+                         sum.circuits / sum.nics);
+    }
+    if (text.n == 0 || made->note_count == sizeof made->notes / sizeof *made->notes) {
+        weir_text_clear(&text);
         return WEIR_OK;
     }
-    weir_text text = {0};
-    weir_text_printf(&text,
-                     "leaves are cabled up for all their ports, with %.3g times what their NICs "
-                     "need at %g:1; so is the bill",
-                     up / due, candidate->oversubscription[0]);
     made->notes[made->note_count] =
         text.failed ? NULL : weir_arena_copy(arena, (weir_str){text.p, (uint32_t)text.n});
     weir_text_clear(&text);
@@ -268,7 +286,7 @@ static weir_code fill(const weir_fabric_wish *wish, bool details, weir_fabric_pl
         code = keep_network(play, arena, made, err);
     }
     if (code == WEIR_OK) {
-        code = note_idle_uplinks(wish, &play->network, arena, made, err);
+        code = note_idle(wish, &play->network, arena, made, err);
     }
     if (code == WEIR_OK) {
         code = keep_roads(wish, play, arena, made, err);

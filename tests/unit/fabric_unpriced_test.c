@@ -117,22 +117,39 @@ static void the_bottleneck_is_a_link_of_the_tier_that_gains_most(void **state)
     weir_fabric_scenario_clear(&scenario);
 }
 
+static bool is_told(const char *text, const char *words)
+{
+    weir_result *result = study(text, NULL);
+    bool told = false;
+    for (uint32_t i = 0; i < result->note_count; i++) {
+        told = told || strstr(result->notes[i], words);
+    }
+    weir_result_free(result);
+    return told;
+}
+
+#define FOUR_NICS                                                                                  \
+    "name: t\n"                                                                                    \
+    "cluster: {nodes: 4, devices: 1, node_link: none, nic: cx7-400g}\n"                            \
+    "traffic: {phases: [{name: a, pattern: shift, bytes: 1 GB}]}\n"
+
 /* Four NICs hang on a leaf of 64 ports, 32 of them down: 32 cables lead up where 1:1 needs four. */
 static void uplinks_of_leaves_that_are_nearly_empty_are_told(void **state)
 {
     (void)state;
-    static const char text[] =
-        "name: t\n"
-        "cluster: {nodes: 4, devices: 1, node_link: none, nic: cx7-400g}\n"
-        "traffic: {phases: [{name: a, pattern: shift, bytes: 1 GB}]}\n"
-        "candidates: [{name: A, kind: clos, tiers: 2, switch: quantum2-400g}]\n";
-    weir_result *result = study(text, NULL);
-    bool told = false;
-    for (uint32_t i = 0; i < result->note_count; i++) {
-        told = told || strstr(result->notes[i], "with 8 times what their NICs need at 1:1");
-    }
-    assert_true(told);
-    weir_result_free(result);
+    assert_true(is_told(FOUR_NICS
+                        "candidates: [{name: A, kind: clos, tiers: 2, switch: quantum2-400g}]\n",
+                        "with 8 times what their NICs need at 1:1"));
+}
+
+/* A NIC of 400 Gb/s over six ends with modules of 400 Gb/s each. */
+static void circuits_beyond_the_rate_of_the_nics_are_told(void **state)
+{
+    (void)state;
+    static const char circuits[] =
+        FOUR_NICS "candidates: [{name: A, kind: ocs-job, blocks: nic, uplinks: 6, ocs: palomar,\n"
+                  "              module: 400g-fr4-ocs, design: uniform}]\n";
+    assert_true(is_told(circuits, "modules of circuits have 6 times the rate of the NICs"));
 }
 
 int main(void)
@@ -142,6 +159,7 @@ int main(void)
         cmocka_unit_test(a_part_without_a_price_is_named_and_never_free),
         cmocka_unit_test(nothing_is_missing_where_all_is_known),
         cmocka_unit_test(uplinks_of_leaves_that_are_nearly_empty_are_told),
+        cmocka_unit_test(circuits_beyond_the_rate_of_the_nics_are_told),
         cmocka_unit_test(the_bottleneck_is_a_link_of_the_tier_that_gains_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,12 +241,12 @@ static void scenarios_and_settings_are_read_or_refused_for_memory(void **state)
 
 static void networks_of_packets_are_played_or_refused_for_memory(void **state)
 {
-    play_with_failures(packets, "packets", 97);
+    play_with_failures(packets, "packets", 61);
 }
 
 static void networks_of_circuits_are_played_or_refused_for_memory(void **state)
 {
-    play_with_failures(circuits, "circuits", 97);
+    play_with_failures(circuits, "circuits", 61);
 }
 
 /* --- each kind alone: every allocation between the wish and the network --- */

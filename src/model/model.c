@@ -81,7 +81,7 @@ static uint32_t nearest_divisor(uint32_t n, uint32_t wanted)
         if (wanted > off && n % (wanted - off) == 0) {
             return wanted - off;
         }
-        if (wanted <= n - off && n % (wanted + off) == 0) {
+        if (wanted > 0 && wanted <= n - off && n % (wanted + off) == 0) {
             return wanted + off;
         }
     }

@@ -111,7 +111,9 @@ static weir_code deepseek_experts(const weir_yaml *doc, const weir_yaml_node *ro
         return weir_yaml_reject(doc, freq, "a whole number, at least 1", err);
     }
     for (uint32_t i = first; i < model->layers && model->experts > 0; i++) {
-        model->layer[i] |= i % every == 0 ? WEIR_LAYER_MOE : 0;
+        if (i % every == 0) {
+            model->layer[i] |= WEIR_LAYER_MOE;
+        }
     }
     uint64_t width = (uint64_t)shared * model->expert_ffn;
     model->shared_ffn = width > UINT32_MAX ? UINT32_MAX : (uint32_t)width;
@@ -129,7 +131,9 @@ static weir_code qwen_experts(const weir_yaml *doc, const weir_yaml_node *root, 
         code = weir_yaml_reject(doc, step, "a whole number, at least 1", err);
     }
     for (uint32_t i = 0; i < model->layers && model->experts > 0 && code == WEIR_OK; i++) {
-        model->layer[i] |= (i + 1) % every == 0 ? WEIR_LAYER_MOE : 0;
+        if (every > 0 && (i + 1) % every == 0) {
+            model->layer[i] |= WEIR_LAYER_MOE;
+        }
     }
     if (code != WEIR_OK || !dense) {
         return code;

@@ -77,11 +77,12 @@ static bool fault_at(weir_model_fault *fault, size_t field, const char *fmt, ...
 /* The divisor of n that is nearest to wanted, the smaller of two. n >= 1. */
 static uint32_t nearest_divisor(uint32_t n, uint32_t wanted)
 {
+    wanted = wanted ? wanted : 1;
     for (uint32_t off = 0; off < n; off++) {
         if (wanted > off && n % (wanted - off) == 0) {
             return wanted - off;
         }
-        if (wanted > 0 && wanted <= n - off && n % (wanted + off) == 0) {
+        if (wanted <= n - off && n % (wanted + off) == 0) {
             return wanted + off;
         }
     }

@@ -46,7 +46,9 @@ static weir_code mark_listed(const weir_yaml *doc, const weir_yaml_node *list, w
         if (code != WEIR_OK) {
             return code;
         }
-        model->layer[i] |= which ? WEIR_LAYER_WINDOW : 0;
+        if (which) {
+            model->layer[i] |= WEIR_LAYER_WINDOW;
+        }
     }
     return WEIR_OK;
 }
@@ -127,16 +129,19 @@ static weir_code qwen_experts(const weir_yaml *doc, const weir_yaml_node *root, 
     const weir_yaml_node *step = model_config_member(root, "decoder_sparse_step");
     const weir_yaml_node *dense = model_config_member(root, "mlp_only_layers");
     weir_code code = uint_or(doc, root, "decoder_sparse_step", &every, err);
-    if (code == WEIR_OK && every == 0) {
-        code = weir_yaml_reject(doc, step, "a whole number, at least 1", err);
+    if (code != WEIR_OK) {
+        return code;
     }
-    for (uint32_t i = 0; i < model->layers && model->experts > 0 && code == WEIR_OK; i++) {
-        if (every > 0 && (i + 1) % every == 0) {
+    if (every == 0) {
+        return weir_yaml_reject(doc, step, "a whole number, at least 1", err);
+    }
+    for (uint32_t i = 0; i < model->layers && model->experts > 0; i++) {
+        if ((i + 1) % every == 0) {
             model->layer[i] |= WEIR_LAYER_MOE;
         }
     }
-    if (code != WEIR_OK || !dense) {
-        return code;
+    if (!dense) {
+        return WEIR_OK;
     }
     if (dense->kind != WEIR_YAML_SEQUENCE) {
         return weir_yaml_reject(doc, dense, "a list of layers", err);

@@ -92,8 +92,8 @@ typedef struct {
     weir_op_pass pass;
     weir_op_split split;
     /* GEMM, ROUTER: batch products of m x k by k x n. GROUPED_GEMM: m rows of all groups together,
-     * batch groups. ATTENTION: m queries, n keys, k the width of a query's head, batch sequences x
-     * heads. Others: m x n elements, k and batch 1. */
+     * batch groups, also of a wgrad, which sums over the rows. ATTENTION: m queries, n keys, k the
+     * width of a query's head, batch sequences x heads. Others: m x n elements, k and batch 1. */
     uint64_t m, n, k, batch;
     uint64_t kv_heads;  /* ATTENTION: on this rank */
     uint64_t value_dim; /* ATTENTION */
@@ -136,7 +136,8 @@ typedef struct {
     bool fused_add;             /* residual adds are part of the norms behind them */
     bool fused_loss;            /* logits stay in 16 bits and are read once */
     bool separate_accumulation; /* gradients of weights are added by an operation of their own */
-    double pairs;       /* query-key pairs of a sequence, for packed documents; 0: of length */
+    double pairs;       /* query-key pairs of a sequence, for packed documents, in layers without
+                                   a window; 0: of length */
     double expert_load; /* rows of this rank's experts over the mean; 0: 1 */
     double capacity;    /* rows of experts are dropped or padded to it x the mean; 0: not */
     weir_op_bytes bytes;

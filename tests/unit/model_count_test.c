@@ -99,16 +99,21 @@ static void counts_the_totals_of_the_reference(void **state)
 static void counts_learned_positions_as_the_measured_runs_print_them(void **state)
 {
     (void)state;
-    /* cal: MPT-7b was run with texts of 1 Ki to 64 Ki tokens; the table grows with them. */
+    /* cal: the models were run with texts of 512 to 64 Ki tokens; the table grows with them. */
     static const struct {
+        const char *id;
         uint32_t positions;
         double parameters; /* 1e9 */
-    } runs[] = {{1024, 6.6547}, {2048, 6.6589}, {4096, 6.6672}, {8192, 6.6840}, {65536, 6.9189}};
+    } runs[] = {
+        {"mpt-125m", 512, 0.1241},  {"mpt-125m", 65536, 0.1741}, {"mpt-350m", 4096, 0.3581},
+        {"mpt-760m", 2048, 0.7605}, {"mpt-1b", 65536, 1.4460},   {"mpt-3b", 8192, 2.6676},
+        {"mpt-7b", 1024, 6.6547},   {"mpt-7b", 4096, 6.6672},    {"mpt-7b", 65536, 6.9189},
+        {"mpt-13b", 2048, 12.8540}, {"mpt-30b", 8192, 30.0193},  {"mpt-70b", 2048, 64.8624}};
     for (uint32_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        weir_model model = preset("mpt-7b");
+        weir_model model = preset(runs[i].id);
         model.position_rows = runs[i].positions;
         double found = (double)weir_count_model(&model).main * 1e-9;
-        expect_near("mpt-7b", found, runs[i].parameters, 0.00006);
+        expect_near(runs[i].id, found, runs[i].parameters, 0.00006);
     }
 }
 

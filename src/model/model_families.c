@@ -80,7 +80,7 @@ const model_family_base model_families[MODEL_FAMILY_COUNT] = {
 #define EXPERTS (B(QWEN2_MOE) | B(QWEN3_MOE) | DEEP)
 #define GPT     (B(GPT_NEOX) | B(GPT2) | B(OPT) | B(BLOOM))
 #define GROUPED (ALL & ~GPT)
-#define WIDE    (B(LLAMA) | B(MISTRAL) | B(QWEN3) | B(QWEN3_MOE) | B(MIXTRAL))
+#define WIDE    (GROUPED & ~DEEP)
 
 const model_config_key model_config_keys[] = {
     {"hidden_size", "n_embd", MODEL_CONFIG_UINT, AT(hidden), B(GPT2), B(GPT2), false},
@@ -89,8 +89,7 @@ const model_config_key model_config_keys[] = {
     {"num_hidden_layers", "n_layer", MODEL_CONFIG_UINT, AT(layers), ALL, ALL, false},
     {"num_attention_heads", "n_head", MODEL_CONFIG_UINT, AT(heads), ALL, ALL, false},
     {"num_key_value_heads", NULL, MODEL_CONFIG_UINT, AT(kv_heads), GROUPED, 0, true},
-    {"head_dim", NULL, MODEL_CONFIG_UINT, AT(head_dim), WIDE | B(GPT_OSS) | B(GEMMA) | B(GEMMA2), 0,
-     true},
+    {"head_dim", NULL, MODEL_CONFIG_UINT, AT(head_dim), WIDE, 0, true},
     {"q_lora_rank", NULL, MODEL_CONFIG_UINT, AT(q_rank), DEEP, 0, true},
     {"kv_lora_rank", NULL, MODEL_CONFIG_UINT, AT(kv_rank), DEEP, 0, false},
     {"qk_nope_head_dim", NULL, MODEL_CONFIG_UINT, AT(nope_dim), DEEP, 0, false},

@@ -94,6 +94,11 @@ static void has_the_defaults_of_the_configuration_classes(void **state)
               "\"num_attention_heads\": 8, \"intermediate_size\": 64, \"vocab_size\": 10}");
     assert_int_equal(m.kv_heads, 8);
     assert_int_equal(weir_model_window(&m, 1), 4096);
+    /* Qwen2Attention: getattr(config, "head_dim", hidden_size // num_attention_heads). */
+    m = parse("{\"model_type\": \"qwen2\", \"hidden_size\": 64, \"num_hidden_layers\": 2, "
+              "\"num_attention_heads\": 8, \"num_key_value_heads\": 4, \"head_dim\": 32, "
+              "\"intermediate_size\": 64, \"vocab_size\": 10}");
+    assert_int_equal(m.head_dim, 32);
     m = parse("{\"model_type\": \"gpt2\", \"n_embd\": 768, \"n_layer\": 12, \"n_head\": 12, "
               "\"vocab_size\": 50257}");
     assert_int_equal(m.ffn, 3072);

@@ -103,6 +103,73 @@ static void count_leaves(clos_shape *c, uint32_t nodes)
     }
 }
 
+/* --- fitted: ports for what is attached, not for what a full tree could take --- */
+
+/* Of `all` things in bins of `room`: how many in each if they are spread evenly over as few bins,
+ * in whole sets; where bins do not take whole sets, one is filled after the other. */
+static uint32_t spread(uint32_t all, uint32_t room, uint32_t set)
+{
+    if (all <= room || room % set != 0) {
+        return all > 0 && all < room ? all : room;
+    }
+    uint32_t each = divide_up(all, divide_up(all, room));
+    return divide_up(each, set) * set;
+}
+
+/* Uplinks for the downlinks that are in use, in the proportion of a full switch; in whole trunks
+ * where their width is asked for and the ports allow it. */
+static uint32_t fit_uplinks(const weir_clos *clos, uint32_t tier, uint32_t used,
+                            const uint32_t ports[2])
+{
+    uint32_t up = (uint32_t)(((uint64_t)used * ports[1] + ports[0] - 1) / ports[0]);
+    uint32_t trunk = clos->trunk[tier] ? clos->trunk[tier] : 1;
+    uint64_t whole = (uint64_t)divide_up(up, trunk) * trunk;
+    return whole + used <= clos->radix[tier] ? (uint32_t)whole : up;
+}
+
+/* The fewest switches above, then the fewest uplinks, which become whole trunks. room: for uplinks;
+ * radix: ports of a switch above, for `below` switches. */
+static bool fit_trunk(uint32_t room, uint32_t below, uint32_t radix, uint32_t *up, uint32_t *trunk)
+{
+    for (uint32_t switches = 1; switches <= *up; switches++) {
+        uint32_t width = divide_up(*up, switches);
+        if ((uint64_t)width * below <= radix && (uint64_t)width * switches <= room) {
+            *up = width * switches;
+            *trunk = width;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void fit_leaves(clos_shape *c, const weir_clos *clos, uint32_t nodes)
+{
+    const uint32_t ports[2] = {c->leaf_down, c->leaf_up};
+    bool is_plain = c->wiring == WEIR_CLOS_PLAIN;
+    c->leaf_down = spread(is_plain ? nodes * c->nics : nodes, c->leaf_down, is_plain ? c->nics : 1);
+    c->leaf_up = c->tiers > 1 ? fit_uplinks(clos, 0, c->leaf_down, ports) : 0;
+}
+
+static void fit_spines(clos_shape *c, const weir_clos *clos)
+{
+    const uint32_t ports[2] = {c->spine_down, c->spine_up};
+    bool has_rails = c->wiring == WEIR_CLOS_RAILS;
+    c->pod_leaves = spread(c->leaves, c->pod_leaves, has_rails ? c->nics : 1);
+    c->spine_down = c->pod_leaves * c->trunk[0];
+    c->spine_up = fit_uplinks(clos, 1, c->spine_down, ports);
+}
+
+/* Cables from each switch of a tier to each of the `below`'s next one; uplinks may become more. */
+static weir_code take_trunk(const weir_clos *clos, uint32_t tier, uint32_t used, uint32_t below,
+                            uint32_t *up, uint32_t *trunk, weir_err *err)
+{
+    bool is_fitted = clos->is_fitted && clos->trunk[tier] == 0 &&
+                     fit_trunk(clos->radix[tier] - used, below, clos->radix[tier + 1], up, trunk);
+    return is_fitted ? WEIR_OK : choose_trunk(clos, tier, *up, below, trunk, err);
+}
+
+/* --- tiers above leaves --- */
+
 /* Wider trunks make smaller pods, which is worth it only where one pod is enough. */
 static uint32_t pod_trunk(const clos_shape *c)
 {
@@ -118,7 +185,10 @@ static uint32_t pod_trunk(const clos_shape *c)
 static weir_code shape_pods(clos_shape *c, const weir_clos *clos, weir_err *err)
 {
     uint32_t trunk = clos->trunk[0] ? clos->trunk[0] : pod_trunk(c);
-    if (c->leaf_up % trunk != 0 || c->spine_down % trunk != 0) {
+    bool is_fitted =
+        clos->is_fitted && clos->trunk[0] == 0 &&
+        fit_trunk(clos->radix[0] - c->leaf_down, c->leaves, c->spine_down, &c->leaf_up, &trunk);
+    if (!is_fitted && (c->leaf_up % trunk != 0 || c->spine_down % trunk != 0)) {
         return weir_err_set(err, WEIR_ERR_INPUT,
                             "%u cables from each leaf to each spine; it must divide the %u uplinks "
                             "of a leaf and the %u downlinks of a spine",
@@ -132,9 +202,12 @@ static weir_code shape_pods(clos_shape *c, const weir_clos *clos, weir_err *err)
                             "of a spine must be a multiple of the rails",
                             c->pod_leaves, c->nics);
     }
+    if (clos->is_fitted) {
+        fit_spines(c, clos);
+    }
     c->pods = divide_up(c->leaves, c->pod_leaves);
     c->pod_spines = c->leaf_up / trunk;
-    weir_code code = choose_trunk(clos, 1, c->spine_up, c->pods, &c->trunk[1], err);
+    weir_code code = take_trunk(clos, 1, c->spine_down, c->pods, &c->spine_up, &c->trunk[1], err);
     if (code == WEIR_OK) { /* so pods are not more than ports: no product overflows */
         c->spines = c->pods * c->pod_spines;
         c->cores = c->pod_spines * (c->spine_up / c->trunk[1]);
@@ -150,7 +223,8 @@ static weir_code shape_upper(clos_shape *c, const weir_clos *clos, weir_err *err
         return shape_pods(c, clos, err);
     }
     if (c->tiers == 2) {
-        weir_code code = choose_trunk(clos, 0, c->leaf_up, c->leaves, &c->trunk[0], err);
+        weir_code code =
+            take_trunk(clos, 0, c->leaf_down, c->leaves, &c->leaf_up, &c->trunk[0], err);
         if (code == WEIR_OK) {
             c->pod_spines = c->leaf_up / c->trunk[0];
             c->spines = c->pod_spines;
@@ -214,6 +288,9 @@ weir_code shape_clos(weir_topology *t, const weir_clos *clos,
     c->spine_down = ports[1][0];
     c->spine_up = ports[1][1];
     uint32_t nodes = counts[WEIR_VERTEX_DEVICE] / t->node.devices;
+    if (clos->is_fitted) {
+        fit_leaves(c, clos, nodes);
+    }
     count_leaves(c, nodes);
     weir_code code = shape_upper(c, clos, err);
     if (code != WEIR_OK) {

@@ -88,6 +88,9 @@ typedef struct {
     /* Cables between a switch and each one above it that it has; 0 = as many as make the fewest
      * switches, 1 = as many switches as uplinks (XGFT). */
     uint32_t trunk[2];
+    /* Nodes are spread evenly over as many leaves as they need, and leaves over pods; each has the
+     * uplinks that those attached to the fullest one need, in whole trunks. Else: a full tree's. */
+    bool is_fitted;
     /* NIC to leaf (one port), leaf to spine, spine to core; bytes_per_s 0: as the tier below. */
     weir_cable cable[3];
 } weir_clos;

@@ -112,7 +112,7 @@ static weir_fabric clos_of(const candidate_build *b, weir_clos_wiring wiring,
     const weir_candidate *c = b->candidate;
     weir_fabric fabric = {.kind = WEIR_FABRIC_CLOS, .nodes = candidate_nodes(b)};
     weir_clos *clos = &fabric.clos;
-    *clos = (weir_clos){.tiers = c->tiers, .planes = planes, .wiring = wiring};
+    *clos = (weir_clos){.tiers = c->tiers, .planes = planes, .wiring = wiring, .is_fitted = true};
     for (uint32_t i = 0; i < 3; i++) {
         clos->radix[i] = c->sw->ports;
     }

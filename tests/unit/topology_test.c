@@ -156,6 +156,147 @@ static void clos_shapes_follow_from_ports_and_oversubscription(void **state)
     }
 }
 
+/* Half-empty switches have the uplinks of those who are there. */
+static const struct {
+    const char *why;
+    uint32_t nodes, devices;
+    weir_clos clos;
+    uint32_t leaves, spines, cores;
+    uint64_t up_cables, core_cables;
+} fitted[] = {
+    {"8 rails of 8 nodes: 8 up of each leaf, to one spine with 64 ports",
+     8,
+     8,
+     {.tiers = 2, .radix = {64, 64}, .wiring = WEIR_CLOS_RAILS},
+     8,
+     1,
+     0,
+     64,
+     0},
+    {"11 nodes: 88 uplinks need 2 spines, so 12 of each leaf in trunks of 6",
+     11,
+     8,
+     {.tiers = 2, .radix = {64, 64}, .wiring = WEIR_CLOS_RAILS},
+     8,
+     2,
+     0,
+     96,
+     0},
+    {"40 nodes on 2 x 8 leaves of 32: 20 each",
+     40,
+     8,
+     {.tiers = 2, .radix = {64, 64}, .wiring = WEIR_CLOS_RAILS},
+     16,
+     5,
+     0,
+     320,
+     0},
+    {"8 of 32 ports of the only leaf", 8, 1, {.tiers = 2, .radix = {64, 64}}, 1, 1, 0, 8, 0},
+    {"3:1, 64 on two leaves of 48: 32 each, 32 / 3 = 10.67 up",
+     64,
+     1,
+     {.tiers = 2, .radix = {64, 64}, .oversubscription = {3}},
+     2,
+     1,
+     0,
+     22,
+     0},
+    {"whole trunks of 4 for 10",
+     10,
+     1,
+     {.tiers = 2, .radix = {64, 64}, .trunk = {4}},
+     1,
+     3,
+     0,
+     12,
+     0},
+    {"10 leaves of 8 in two pods of 5: 5 up of each of 2 x 8 spines, to 8 cores",
+     80,
+     1,
+     {.tiers = 3, .radix = {16, 16, 16}},
+     10,
+     16,
+     8,
+     80,
+     80},
+    {"one pod, 2 leaves of 6, 2 spines with 2 x 3 down, 3 up at 2:1",
+     12,
+     1,
+     {.tiers = 3, .radix = {16, 16, 16}, .oversubscription = {1, 2}},
+     2,
+     2,
+     2,
+     12,
+     6},
+    {"full: as it was", 1024, 1, {.tiers = 2, .radix = {64, 64}}, 32, 16, 0, 1024, 0},
+};
+
+static void fitted_switches_have_uplinks_for_what_is_attached(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof fitted / sizeof *fitted; i++) {
+        weir_clos clos = fitted[i].clos;
+        clos.is_fitted = true;
+        weir_fabric_counts c = count(clos_fabric(fitted[i].nodes, fitted[i].devices, clos));
+        if (c.vertices[WEIR_VERTEX_LEAF] != fitted[i].leaves ||
+            c.vertices[WEIR_VERTEX_SPINE] != fitted[i].spines ||
+            c.vertices[WEIR_VERTEX_CORE] != fitted[i].cores ||
+            c.cables[WEIR_TIER_BETWEEN_RACKS] != fitted[i].up_cables ||
+            c.cables[WEIR_TIER_HALL] != fitted[i].core_cables) {
+            fail_msg("%s: found %u leaves, %u spines, %u cores, %llu and %llu cables",
+                     fitted[i].why, c.vertices[WEIR_VERTEX_LEAF], c.vertices[WEIR_VERTEX_SPINE],
+                     c.vertices[WEIR_VERTEX_CORE],
+                     (unsigned long long)c.cables[WEIR_TIER_BETWEEN_RACKS],
+                     (unsigned long long)c.cables[WEIR_TIER_HALL]);
+        }
+    }
+}
+
+/* Of every leaf: cables down / cables up. */
+static void expect_proportion(const weir_topology *t, double over)
+{
+    weir_fabric_counts c = weir_topology_counts(t);
+    uint32_t links = weir_net_count(weir_topology_net(t)), number;
+    uint32_t(*cables)[2] = calloc(c.vertices[WEIR_VERTEX_LEAF] + 1, sizeof *cables);
+    assert_non_null(cables);
+    for (uint32_t i = 0; i < links; i++) {
+        weir_link l = weir_topology_link(t, i);
+        if (weir_topology_vertex(t, l.from, &number) == WEIR_VERTEX_LEAF) {
+            cables[number][weir_topology_vertex(t, l.to, &(uint32_t){0}) == WEIR_VERTEX_SPINE]++;
+        }
+    }
+    for (uint32_t i = 0; i < c.vertices[WEIR_VERTEX_LEAF]; i++) {
+        if (cables[i][0] > over * cables[i][1] * (1 + 1e-9)) {
+            fail_msg("leaf %u: %u down, %u up", i, cables[i][0], cables[i][1]);
+        }
+    }
+    free(cables);
+}
+
+static void fitted_leaves_keep_their_oversubscription(void **state)
+{
+    (void)state;
+    uint32_t built = 0;
+    for (uint32_t nodes = 2; nodes < 200; nodes += 7) {
+        for (uint32_t i = 0; i < 3 * 2 * 3; i++) {
+            double over = 1 + i % 3;
+            weir_clos clos = {.tiers = 2 + i / 3 % 2,
+                              .wiring = (weir_clos_wiring)(i / 6),
+                              .radix = {32, 32, 32},
+                              .oversubscription = {over, 2},
+                              .is_fitted = true};
+            weir_fabric f = clos_fabric(nodes, 4, clos);
+            weir_topology *t = NULL;
+            if (weir_topology_new(&f, &t, NULL) == WEIR_OK) {
+                expect_proportion(t, over);
+                built++;
+            }
+            weir_topology_free(t);
+        }
+    }
+    assert_true(built > 200);
+}
+
 static void nodes_have_the_links_of_their_wiring(void **state)
 {
     (void)state;
@@ -236,12 +377,13 @@ static void no_switch_has_more_cables_than_ports(void **state)
     const uint32_t radices[] = {8, 12, 32, 64}, sizes[] = {3, 17, 64, 120};
     const double over[] = {0, 1, 2, 3};
     uint32_t built = 0;
-    for (uint32_t i = 0; i < 4 * 4 * 4 * 3 * 3; i++) {
+    for (uint32_t i = 0; i < 2 * 4 * 4 * 4 * 3 * 3; i++) {
         uint32_t radix = radices[i % 4], upper = radices[i / 64 % 4];
         weir_clos clos = {.tiers = 1 + i / 16 % 3,
                           .wiring = (weir_clos_wiring)(i / 48 % 3),
                           .radix = {radix, upper, radix},
-                          .oversubscription = {over[i / 4 % 4], over[i / 16 % 4]}};
+                          .oversubscription = {over[i / 4 % 4], over[i / 16 % 4]},
+                          .is_fitted = i >= 4 * 4 * 4 * 3 * 3};
         weir_fabric f = clos_fabric(sizes[i / 4 % 4], 1 + i % 4, clos);
         weir_topology *t = NULL;
         if (weir_topology_new(&f, &t, NULL) == WEIR_OK) {
@@ -383,6 +525,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fat_tree_of_64_ports_has_the_switches_and_links_of_e12),
         cmocka_unit_test(clos_shapes_follow_from_ports_and_oversubscription),
+        cmocka_unit_test(fitted_switches_have_uplinks_for_what_is_attached),
+        cmocka_unit_test(fitted_leaves_keep_their_oversubscription),
         cmocka_unit_test(nodes_have_the_links_of_their_wiring),
         cmocka_unit_test(tori_and_dragonflies_have_the_cables_that_one_counts),
         cmocka_unit_test(no_switch_has_more_cables_than_ports),

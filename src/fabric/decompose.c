@@ -92,7 +92,7 @@ static weir_code decomposition_init(decomposition *d, const weir_demand *demand,
 bool decomposition_is_done(const decomposition *d)
 {
     double line = busiest_line(d->n, d->found->rest_bytes);
-    return line <= d->dust_bytes || line <= d->terms.packet_bytes_per_s * d->elapsed_s ||
+    return line <= d->dust_bytes + d->terms.packet_bytes_per_s * d->elapsed_s ||
            d->found->count >= d->terms.max_count;
 }
 

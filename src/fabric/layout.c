@@ -88,11 +88,10 @@ weir_code weir_layout_share(weir_layout *layout, weir_road road, weir_road with,
 {
     road_entry *r = &layout->roads[road];
     const road_entry *other = &layout->roads[with];
-    if (with >= road || other->shared > 0 || count > link_count(other) || count > link_count(r)) {
+    if (with >= road || count > link_count(other) || count > link_count(r)) {
         return weir_err_set(err, WEIR_ERR_USAGE,
-                            "road %u (%u links) cannot share %u links with road %u (%u, of which "
-                            "it shares %u)",
-                            road, link_count(r), count, with, link_count(other), other->shared);
+                            "road %u (%u links) cannot share %u links with road %u (%u links)",
+                            road, link_count(r), count, with, link_count(other));
     }
     r->with = with;
     r->shared = count;
@@ -225,7 +224,10 @@ void weir_layout_name(const weir_layout *layout, weir_link_id link, weir_text *n
 /* The number on the layout's net of a road's link. */
 static weir_link_id on_net(const weir_layout *layout, const road_entry *road, weir_link_id link)
 {
-    return link < road->shared ? layout->roads[road->with].first + link : road->first + link;
+    while (link < road->shared) {
+        road = &layout->roads[road->with];
+    }
+    return road->first + link;
 }
 
 /* Takes "label: " off the name; false: it names another road. */
@@ -266,7 +268,7 @@ void weir_layout_set_dead(weir_layout *layout, weir_link_id link, bool is_dead)
     weir_link_id local = link - layout->roads[owner].first;
     for (uint32_t i = owner; i < layout->count; i++) {
         const road_entry *road = &layout->roads[i];
-        if (i == owner || (road->with == owner && local < road->shared)) {
+        if (i == owner || (local < road->shared && on_net(layout, road, local) == link)) {
             weir_router_set_dead(road->router, local, is_dead);
         }
     }

@@ -19,8 +19,8 @@ void weir_layout_free(weir_layout *layout); /* NULL is fine */
 /* Takes the topology over, also on failure. WEIR_ERR_INPUT: another number of devices. */
 weir_code weir_layout_add(weir_layout *layout, weir_topology *topology, const weir_routing *routing,
                           weir_road *road, weir_err *err);
-/* The first `count` links of this road are those of an earlier road, which must have as many and
- * stand on links of its own; before sealing. WEIR_ERR_USAGE otherwise. */
+/* The first `count` links of this road are those of an earlier road, which must have as many (own
+ * ones or shared ones); before sealing. WEIR_ERR_USAGE otherwise. */
 weir_code weir_layout_share(weir_layout *layout, weir_road road, weir_road with, uint32_t count,
                             weir_err *err);
 /* What the names of that road's links begin with ("light" gives "light: leaf 3 -> leaf 5");

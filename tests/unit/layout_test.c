@@ -181,9 +181,40 @@ static void roads_that_do_not_fit_together_are_refused(void **state)
     weir_layout_free(layout);
 }
 
+/* A third road on the same nodes and on the second one's links to the leaf, too. */
+static void a_road_may_share_what_another_one_shares(void **state)
+{
+    (void)state;
+    weir_err err = {0};
+    weir_layout *layout = NULL;
+    expect_ok(weir_layout_new(&layout, &err), &err);
+    assert_int_equal(add(layout, two_nodes(30e9)), 0);
+    assert_int_equal(add(layout, two_nodes(20e9)), 1);
+    assert_int_equal(add(layout, two_nodes(20e9)), 2);
+    expect_ok(weir_layout_share(layout, 1, 0, IN_NODES, &err), &err);
+    expect_ok(weir_layout_share(layout, 2, 1, IN_NODES + 1, &err), &err);
+    expect_ok(weir_layout_seal(layout, &err), &err);
+    assert_int_equal(weir_net_count(weir_layout_net(layout)),
+                     OF_ROAD + (OF_ROAD - IN_NODES) + (OF_ROAD - IN_NODES - 1));
+    weir_route first = route(layout, 0, 0, 1);
+    weir_link_id inside = first.path.links[0];
+    assert_int_equal(route(layout, 2, 0, 1).path.links[0], inside);
+    weir_link_id up = route(layout, 1, 0, 2).path.links[0];
+    assert_int_equal(route(layout, 2, 0, 2).path.links[0], up);
+    assert_int_equal(weir_layout_road_of(layout, up), 1);
+    weir_layout_set_dead(layout, inside, true);
+    weir_route found;
+    for (weir_road road = 0; road < 3; road++) {
+        err = (weir_err){0};
+        assert_int_equal(weir_layout_find(layout, road, 0, 1, 0, &found, &err), WEIR_ERR_INPUT);
+    }
+    weir_layout_free(layout);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_road_may_share_what_another_one_shares),
         cmocka_unit_test(a_second_road_has_links_of_its_own_between_nodes_only),
         cmocka_unit_test(inside_a_node_both_roads_use_the_same_links),
         cmocka_unit_test(a_shared_link_that_dies_is_dead_on_both_roads),

@@ -5,7 +5,7 @@
  * ports, and if the circuits that it needs besides would not be idle nearly all the time. Circuits
  * stay for the whole job, so that persistence is 1 and nobody waits for them. */
 #include "fabric/circuit_rule.h"
-#include "study/candidate_light.h"
+#include "study/candidate_within.h"
 #include "study/fabric_judge.h"
 
 #include <math.h>
@@ -15,8 +15,11 @@ typedef struct {
     weir_demand sum; /* of the phases on light */
     weir_demand one; /* with the phase that is asked */
     bool has_light;
-    double least_use; /* of a circuit's time: presets/traffic.yaml */
-    double compute_s; /* of a step, which therefore takes at least so long */
+    double least_use;          /* of a circuit's time: presets/traffic.yaml */
+    double compute_s;          /* of a step, which therefore takes at least so long */
+    double packet_bytes_per_s; /* of a block, at most */
+    light_sequence *sequences; /* by phase; those with settings of their own are in no sum */
+    uint32_t settings;         /* of all sequences */
 } light_side;
 
 /* What a phase needs besides the circuits of those before it. */
@@ -83,6 +86,47 @@ static bool suits_light(const candidate_build *b, const light_blocks *blocks,
     return is_light;
 }
 
+/* What the phase takes on one road, without latency: the packets' or circuits made for it. */
+static weir_code time_road(const candidate_build *b, const light_blocks *blocks,
+                           const light_side *side, const weir_demand *demand, bool is_light,
+                           double *s, weir_err *err)
+{
+    weir_circuit_design design = {.n = demand->n};
+    weir_circuit_load load = {0};
+    weir_err no_design = {0};
+    double rate = blocks->fabric.light.circuit.bytes_per_s * blocks->blocks.networks;
+    *s = weir_demand_measure(demand).max_line_bytes / side->packet_bytes_per_s;
+    if (!is_light) {
+        return WEIR_OK;
+    }
+    weir_code code = candidate_make_design(b, blocks, demand, &design, &load, &no_design);
+    weir_circuit_design_clear(&design);
+    *s = code == WEIR_OK ? load.max_circuit_bytes / rate : INFINITY;
+    return code == WEIR_ERR_MEMORY ? weir_err_set(err, code, "%s", no_design.text) : WEIR_OK;
+}
+
+/* Circuits that are set again within the phase, with the rest on packets beside them, where that
+ * was asked for or is faster; setting them for others before and after it is counted against it. */
+static weir_code ask_sequence(const candidate_build *b, const light_blocks *blocks,
+                              light_side *side, uint32_t phase, const weir_demand *demand,
+                              weir_err *err)
+{
+    weir_phase_road *road = &b->network->phases[phase];
+    light_sequence_job job = {phase, demand, side->packet_bytes_per_s, INFINITY};
+    weir_code code = WEIR_OK;
+    if (b->candidate->within == WEIR_WITHIN_AUTO) {
+        code = time_road(b, blocks, side, demand, road->is_light, &job.other_s, err);
+        job.other_s -= 2 * b->network->circuit_s;
+    }
+    light_sequence *sequence = &side->sequences[phase];
+    if (code == WEIR_OK) {
+        code = candidate_make_sequence(b, blocks, &job, sequence, err);
+    }
+    side->settings += sequence->count;
+    road->is_light |= sequence->count > 0;
+    return code;
+}
+
 static weir_code ask_phase(const candidate_build *b, const light_blocks *blocks, light_side *side,
                            uint32_t phase, weir_err *err)
 {
@@ -108,12 +152,16 @@ static weir_code ask_phase(const candidate_build *b, const light_blocks *blocks,
     } else if (take == WEIR_TAKE_AUTO) {
         road->is_light = suits_light(b, blocks, side, phase, &demand, &road->because);
     }
-    for (size_t i = 0; i < cells && road->is_light; i++) {
+    if (sends && candidate_may_split(b, phase)) {
+        code = ask_sequence(b, blocks, side, phase, &demand, err);
+    }
+    bool stays = road->is_light && side->sequences[phase].count == 0;
+    for (size_t i = 0; i < cells && stays; i++) {
         side->sum.bytes[i] = side->one.bytes[i];
     }
-    side->has_light |= road->is_light && sends;
+    side->has_light |= stays && sends;
     weir_demand_clear(&demand);
-    return WEIR_OK;
+    return code;
 }
 
 /* Phases that are told come first, then the largest. */
@@ -145,32 +193,72 @@ static weir_code ask_phases(const candidate_build *b, const light_blocks *blocks
     return code;
 }
 
-/* The road of light beside road `packets`, on the same nodes. */
+/* The road of light beside road `packets`, on the same nodes, for the phases whose circuits stay.
+ */
 static weir_code add_beside(const candidate_build *b, const light_blocks *blocks,
-                            const weir_demand *demand, weir_road packets, weir_err *err)
+                            const weir_demand *demand, weir_road packets, weir_road *road,
+                            weir_err *err)
 {
     weir_circuit_design design = {.n = blocks->blocks.blocks};
     weir_circuit_load load;
     weir_layout *layout = b->network->layout;
-    weir_road road = WEIR_NONE;
     weir_code code = candidate_make_design(b, blocks, demand, &design, &load, err);
     if (code == WEIR_OK) {
-        code = candidate_make_lights(b, blocks, 1, err);
-    }
-    if (code == WEIR_OK) {
-        code = candidate_add_light(b, blocks, &design, WEIR_NONE, &road, err);
+        code = candidate_add_light(b, blocks, &design, WEIR_NONE, road, err);
     }
     if (code == WEIR_OK) {
         uint32_t inside = weir_topology_node_links(weir_layout_topology(layout, packets));
-        weir_layout_label(layout, road, "light");
-        code = weir_layout_share(layout, road, packets, inside, err);
-    }
-    for (uint32_t i = 0; i < b->network->phase_count && code == WEIR_OK; i++) {
-        weir_phase_road *phase = &b->network->phases[i];
-        phase->road = phase->is_light ? road : packets;
+        weir_layout_label(layout, *road, "light");
+        code = weir_layout_share(layout, *road, packets, inside, err);
     }
     b->network->designs = 1;
     weir_circuit_design_clear(&design);
+    return code;
+}
+
+/* Times that circuits are set in a period, phases in their order; those that stay are setting 1. */
+static uint32_t count_resets(const candidate_build *b, const light_side *side)
+{
+    const weir_candidate_network *n = b->network;
+    uint32_t count = 0, position = 0, first = 0;
+    for (uint32_t i = 0; i < n->phase_count; i++) {
+        const weir_phase_road *road = &n->phases[i];
+        if (!road->is_light) {
+            continue;
+        }
+        uint32_t own = side->sequences[i].count;
+        first = first ? first : road->circuits;
+        count += position && position != road->circuits;
+        count += candidate_sequence_resets(b, i, &side->sequences[i], false);
+        position = road->circuits + (own ? own - 1 : 0);
+    }
+    return count + (position != first);
+}
+
+static weir_code add_roads(const candidate_build *b, const light_blocks *blocks,
+                           const light_side *side, weir_road packets, weir_err *err)
+{
+    weir_candidate_network *n = b->network;
+    weir_road light = WEIR_NONE;
+    weir_code code = candidate_make_lights(b, blocks, 1 + side->settings, err);
+    if (code == WEIR_OK) {
+        code = add_beside(b, blocks, &side->sum, packets, &light, err);
+    }
+    for (uint32_t i = 0; i < n->phase_count && code == WEIR_OK; i++) {
+        weir_phase_road *phase = &n->phases[i];
+        if (side->sequences[i].count > 0) {
+            code = candidate_add_sequence(b, blocks, i, &side->sequences[i], packets, &light, err);
+        } else {
+            phase->road = phase->is_light ? light : packets;
+            phase->circuits = phase->is_light && side->settings > 0 ? 1 : 0;
+        }
+    }
+    for (uint32_t i = 0; i < n->phase_count && code == WEIR_OK; i++) {
+        for (uint32_t k = 0; k < side->sequences[i].count; k++) {
+            weir_layout_label(n->layout, n->phases[i].parts[k].road, "light");
+        }
+    }
+    n->resets = side->settings ? count_resets(b, side) : 0;
     return code;
 }
 
@@ -183,6 +271,16 @@ static weir_code side_init(const candidate_build *b, const light_blocks *blocks,
     weir_contrast_clear(&thresholds);
     for (uint32_t i = 0; i < b->scenario->phase_count; i++) {
         side->compute_s += b->scenario->phases[i].times * b->scenario->phases[i].compute_s;
+    }
+    double share = b->candidate->light_share;
+    const weir_cluster *cluster = &b->scenario->cluster;
+    side->packet_bytes_per_s =
+        cluster->nic->bytes_per_s * (1 - share) * cluster->nics * blocks->blocks.block_nodes;
+    side->sequences = weir_arena_alloc(b->network->arena, (size_t)b->network->phase_count + 1,
+                                       sizeof *side->sequences);
+    if (code == WEIR_OK && !side->sequences) {
+        code =
+            weir_err_set(err, WEIR_ERR_MEMORY, "no memory for %u phases", b->network->phase_count);
     }
     if (code == WEIR_OK) {
         code = weir_demand_init(&side->sum, blocks->blocks.blocks, err);
@@ -199,10 +297,10 @@ static weir_code build_both(const candidate_build *b, const light_blocks *blocks
         code = ask_phases(b, blocks, &side, err);
     }
     if (code == WEIR_OK) {
-        if (!side.has_light) {
+        if (!side.has_light && side.settings == 0) {
             candidate_note(b, "no phase takes light");
         }
-        code = add_beside(b, blocks, &side.sum, packets, err);
+        code = add_roads(b, blocks, &side, packets, err);
     }
     weir_demand_clear(&side.sum);
     weir_demand_clear(&side.one);

@@ -1,5 +1,5 @@
 /* candidate_light.c: circuits set for the whole job, before each phase, or in rotation. */
-#include "study/candidate_light.h"
+#include "study/candidate_within.h"
 
 #include "fabric/resets.h"
 #include "fabric/rotor.h"
@@ -58,12 +58,16 @@ static weir_code build_job(const candidate_build *b, const light_blocks *blocks,
 /* --- before each phase that pays --- */
 
 /* Steps: phases that send between blocks. Setting 0 is made for all of them, setting 1 + i for step
- * i alone. */
+ * i alone; setting 1 + steps + i stands for the sequence that step i goes through, where it has
+ * one.
+ */
 typedef struct {
-    uint32_t steps, settings;
+    uint32_t steps, designed, settings;
     uint32_t *phase_of_step;
     weir_demand *demands;          /* by step */
-    weir_circuit_design *designs;  /* by setting */
+    weir_circuit_design *designs;  /* by setting, those that are designed */
+    light_sequence *sequences;     /* by step */
+    double waited_s;               /* within the phases of the plan */
     double *step_s, *slack_s;      /* steps x settings; steps */
     uint32_t *setting_of_step;     /* the plan */
     weir_road *road_of_setting;    /* WEIR_NONE: not used */
@@ -75,12 +79,13 @@ static void plan_clear(phase_plan *p)
     for (uint32_t i = 0; p->demands && i < p->steps; i++) {
         weir_demand_clear(&p->demands[i]);
     }
-    for (uint32_t i = 0; p->designs && i < p->settings; i++) {
+    for (uint32_t i = 0; p->designs && i < p->designed; i++) {
         weir_circuit_design_clear(&p->designs[i]);
     }
     free(p->phase_of_step);
     free(p->demands);
     free(p->designs);
+    free(p->sequences);
     free(p->step_s);
     free(p->slack_s);
     free(p->setting_of_step);
@@ -95,13 +100,14 @@ static weir_code plan_init(const candidate_build *b, const light_blocks *blocks,
     p->phase_of_step = calloc(most, sizeof *p->phase_of_step);
     p->demands = calloc(most, sizeof *p->demands);
     p->designs = calloc(most, sizeof *p->designs);
-    p->step_s = calloc(most * most, sizeof *p->step_s);
+    p->sequences = calloc(most, sizeof *p->sequences);
+    p->step_s = calloc(2 * most * most, sizeof *p->step_s);
     p->slack_s = calloc(most, sizeof *p->slack_s);
     p->setting_of_step = calloc(most, sizeof *p->setting_of_step);
     p->road_of_setting = calloc(most, sizeof *p->road_of_setting);
     p->position_of_setting = calloc(most, sizeof *p->position_of_setting);
-    if (!p->phase_of_step || !p->demands || !p->designs || !p->step_s || !p->slack_s ||
-        !p->setting_of_step || !p->road_of_setting || !p->position_of_setting) {
+    if (!p->phase_of_step || !p->demands || !p->designs || !p->sequences || !p->step_s ||
+        !p->slack_s || !p->setting_of_step || !p->road_of_setting || !p->position_of_setting) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for %zu phases", most);
     }
     for (uint32_t i = 0; i < b->scenario->phase_count; i++) {
@@ -118,7 +124,8 @@ static weir_code plan_init(const candidate_build *b, const light_blocks *blocks,
         p->phase_of_step[p->steps] = i;
         p->demands[p->steps++] = demand;
     }
-    p->settings = p->steps + 1;
+    p->designed = p->steps + 1;
+    p->settings = p->designed + p->steps;
     return WEIR_OK;
 }
 
@@ -133,7 +140,7 @@ static weir_code make_settings(const candidate_build *b, const light_blocks *blo
             all.bytes[k] += p->demands[i].bytes[k];
         }
     }
-    for (uint32_t i = 0; i < p->settings && code == WEIR_OK; i++) {
+    for (uint32_t i = 0; i < p->designed && code == WEIR_OK; i++) {
         p->designs[i].n = blocks->blocks.blocks;
         p->road_of_setting[i] = WEIR_NONE;
         code = candidate_make_design(b, blocks, i ? &p->demands[i - 1] : &all, &p->designs[i],
@@ -149,7 +156,7 @@ static weir_code time_settings(const light_blocks *blocks, const phase_plan *p, 
     double rate = blocks->fabric.light.circuit.bytes_per_s * blocks->blocks.networks;
     weir_code code = WEIR_OK;
     for (uint32_t i = 0; i < p->steps; i++) {
-        for (uint32_t j = 0; j < p->settings && code == WEIR_OK; j++) {
+        for (uint32_t j = 0; j < p->designed && code == WEIR_OK; j++) {
             weir_circuit_load load;
             code = weir_circuit_carry(&p->designs[j], &p->demands[i], true, &load, err);
             p->step_s[(size_t)i * p->settings + j] =
@@ -159,6 +166,57 @@ static weir_code time_settings(const light_blocks *blocks, const phase_plan *p, 
     return code;
 }
 
+/* Sequences of those steps that may go through one. A method that was asked for is taken. */
+static weir_code time_sequences(const candidate_build *b, const light_blocks *blocks,
+                                const phase_plan *p, weir_err *err)
+{
+    weir_code code = WEIR_OK;
+    for (uint32_t i = 0; i < p->steps && code == WEIR_OK; i++) {
+        double *row_s = p->step_s + (size_t)i * p->settings, waited_s, least_s = INFINITY;
+        for (uint32_t j = 0; j < p->steps; j++) {
+            row_s[p->designed + j] = INFINITY;
+        }
+        if (!candidate_may_split(b, p->phase_of_step[i])) {
+            continue;
+        }
+        for (uint32_t j = 0; j < p->designed; j++) {
+            least_s = fmin(least_s, row_s[j] + (j ? b->network->circuit_s : 0));
+        }
+        const light_sequence_job job = {p->phase_of_step[i], &p->demands[i], 0, least_s};
+        code = candidate_make_sequence(b, blocks, &job, &p->sequences[i], err);
+        if (code != WEIR_OK || p->sequences[i].count == 0) {
+            continue;
+        }
+        row_s[p->designed + i] = candidate_sequence_s(b, p->phase_of_step[i], &p->sequences[i],
+                                                      p->steps == 1, &waited_s);
+        for (uint32_t j = 0; j < p->designed && b->candidate->within != WEIR_WITHIN_AUTO; j++) {
+            row_s[j] = INFINITY;
+        }
+    }
+    return code;
+}
+
+static weir_code add_step_sequence(const candidate_build *b, const light_blocks *blocks,
+                                   phase_plan *p, uint32_t step, weir_road *first, weir_err *err)
+{
+    const light_sequence *sequence = &p->sequences[step];
+    uint32_t phase = p->phase_of_step[step];
+    double waited_s;
+    (void)candidate_sequence_s(b, phase, sequence, p->steps == 1, &waited_s);
+    p->waited_s += waited_s;
+    b->network->resets += candidate_sequence_resets(b, phase, sequence, p->steps == 1);
+    return candidate_add_sequence(b, blocks, phase, sequence, WEIR_NONE, first, err);
+}
+
+static uint32_t count_roads(const phase_plan *p)
+{
+    uint32_t count = p->designed;
+    for (uint32_t i = 0; i < p->steps; i++) {
+        count += p->sequences[i].count;
+    }
+    return count;
+}
+
 /* A road for each setting that the plan uses, in order of first use; all stand on the links of the
  * first. */
 static weir_code add_settings(const candidate_build *b, const light_blocks *blocks, phase_plan *p,
@@ -166,9 +224,13 @@ static weir_code add_settings(const candidate_build *b, const light_blocks *bloc
 {
     weir_candidate_network *n = b->network;
     weir_road first = WEIR_NONE;
-    weir_code code = candidate_make_lights(b, blocks, p->settings, err);
+    weir_code code = candidate_make_lights(b, blocks, count_roads(p), err);
     for (uint32_t i = 0; i < p->steps && code == WEIR_OK; i++) {
         uint32_t setting = p->setting_of_step[i];
+        if (setting >= p->designed) {
+            code = add_step_sequence(b, blocks, p, i, &first, err);
+            continue;
+        }
         weir_road *road = &p->road_of_setting[setting];
         if (*road == WEIR_NONE) {
             code = candidate_add_light(b, blocks, &p->designs[setting], first, road, err);
@@ -177,12 +239,15 @@ static weir_code add_settings(const candidate_build *b, const light_blocks *bloc
         }
     }
     for (uint32_t i = 0; i < n->phase_count; i++) { /* those inside blocks: any */
-        n->phases[i].road = first;
+        n->phases[i].road = n->phases[i].part_count ? n->phases[i].road : first;
         n->phases[i].is_light = true;
     }
     for (uint32_t i = 0; i < p->steps && code == WEIR_OK; i++) {
         uint32_t setting = p->setting_of_step[i];
         weir_phase_road *phase = &n->phases[p->phase_of_step[i]];
+        if (setting >= p->designed) {
+            continue;
+        }
         phase->road = p->road_of_setting[setting];
         phase->circuits = n->designs > 1 ? p->position_of_setting[setting] : 0;
         phase->because = setting == 0 ? "circuits that are made for all phases"
@@ -204,9 +269,9 @@ static weir_code plan_phases(const candidate_build *b, const light_blocks *block
     weir_code code = weir_reset_plan(&job, false, p->setting_of_step, &cost, err);
     if (code == WEIR_OK) {
         b->network->resets = cost.resets;
-        candidate_note(b, "circuits are set %u times a period, %.3g ms of it waited for",
-                       cost.resets, cost.exposed_s * 1e3);
         code = add_settings(b, blocks, p, err);
+        candidate_note(b, "circuits are set %u times a period, %.3g ms of it waited for",
+                       b->network->resets, (cost.exposed_s + p->waited_s) * 1e3);
     }
     return code;
 }
@@ -225,6 +290,9 @@ static weir_code build_phases(const candidate_build *b, const light_blocks *bloc
     }
     if (code == WEIR_OK) {
         code = time_settings(blocks, &p, err);
+    }
+    if (code == WEIR_OK) {
+        code = time_sequences(b, blocks, &p, err);
     }
     if (code == WEIR_OK) {
         code = plan_phases(b, blocks, &p, err);

@@ -266,7 +266,7 @@ static weir_code measure_run(const ground *g, weir_fabric_traffic_row *row, weir
         double ns = (double)(m->end_ns - m->last_arrival_ns);
         moving[count++] = (stretch){m->last_arrival_ns, m->end_ns};
         member_ns += ns * sending;
-        bytes += share * shape.bytes;
+        bytes += share * shape.bytes / play->program.phases[phase].parts;
         senders = fmax(senders, shape.senders);
     }
     int64_t moves_ns = code == WEIR_OK ? union_ns(moving, count) : 0;

@@ -32,7 +32,8 @@ static weir_code find_busiest(const weir_fabric_scenario *scenario, const weir_f
     for (uint32_t i = 0; i < play->program.exchange_count; i++) {
         const weir_exchange *exchange = &play->program.exchanges[i];
         uint32_t phase = play->program.phase_of_exchange[i];
-        for (uint32_t g = 0; g < exchange->group_count && phase != last_phase; g++) {
+        bool is_again = phase == last_phase && play->program.phases[phase].parts == 1;
+        for (uint32_t g = 0; g < exchange->group_count && !is_again; g++) {
             add_plan(exchange->groups[g].plan, net, scenario->phases[phase].times, busy_s);
         }
         last_phase = phase;

@@ -21,6 +21,16 @@ typedef struct {
                          weir_demand *demand, weir_err *err);
 } weir_candidate_demand;
 
+/* One of the settings of the circuits that a phase takes one after the other, or what goes on
+ * packets beside them all. */
+typedef struct {
+    weir_road road;
+    uint32_t circuits;   /* setting of the optical switches, from 1; 0: packets */
+    const uint32_t *to;  /* by block: whom its circuits lead to; NULL: to all (packets) */
+    const double *share; /* by block (to NULL: by pair of blocks): of the bytes between the two */
+    bool has_inside;     /* and what stays inside blocks */
+} weir_phase_part;
+
 typedef struct {
     weir_road road;
     bool is_light;
@@ -28,6 +38,11 @@ typedef struct {
     double efficiency;   /* eta_transport: share of the fluid rates that packets reach */
     bool has_pauses;     /* lossless: an incast holds up all that leaves its senders' ports */
     const char *because; /* why this road, one clause; NULL: there is no other */
+    /* Circuits are set within the phase: what each setting carries; road and circuits are those of
+     * the first. 0: one road takes it all. */
+    const weir_phase_part *parts;
+    uint32_t part_count, blocks;
+    const uint32_t *block_of_device;
 } weir_phase_road;
 
 typedef struct {

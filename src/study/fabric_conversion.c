@@ -109,7 +109,8 @@ weir_code weir_fabric_conversion_loads(const weir_fabric_scenario *scenario,
     double sum = 0;
     for (uint32_t i = 0; i < play->program.exchange_count; i++) {
         uint32_t number = play->program.phase_of_exchange[i];
-        if (number == last_phase) {
+        bool is_first = number != last_phase;
+        if (!is_first && play->program.phases[number].parts == 1) {
             continue; /* the same once more, with circuits set anew */
         }
         last_phase = number;
@@ -121,7 +122,7 @@ weir_code weir_fabric_conversion_loads(const weir_fabric_scenario *scenario,
         for (uint32_t g = 0; g < exchange->group_count; g++) {
             add_plan(&c, exchange->groups[g].plan, efficiency, times);
         }
-        weir_code code = bytes_between(&c, i, &between, err);
+        weir_code code = is_first ? bytes_between(&c, i, &between, err) : WEIR_OK;
         if (code != WEIR_OK) {
             return code;
         }

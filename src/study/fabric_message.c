@@ -19,6 +19,8 @@ typedef struct {
     double *load;          /* by link: bytes on the raw link */
     weir_link_id *touched; /* links with a load */
     uint32_t touched_count, touched_room;
+    double route_s;               /* latency of the farthest message */
+    double part_bytes, all_bytes; /* of the part, of all messages */
     weir_code code;
     weir_err *err;
 } builder;
@@ -72,16 +74,22 @@ static void add_message(void *context, uint32_t from, uint32_t to, double bytes)
     builder *b = context;
     const weir_program_network *network = b->group->network;
     const weir_phase *phase = &network->scenario->phases[b->group->phase];
+    const weir_phase_road *road = &network->roads[b->group->phase];
+    const weir_phase_part *part = b->group->part;
     weir_route route;
-    if (b->code != WEIR_OK) {
+    double share = part ? weir_program_share(road, part, from, to) : 1;
+    b->all_bytes += bytes;
+    b->part_bytes += bytes * share;
+    if (b->code != WEIR_OK || share == 0) {
         return;
     }
     uint64_t flow = (uint64_t)b->group->group << 32 | b->plan->body_count;
-    b->code = weir_layout_find(network->layout, network->roads[b->group->phase].road, from, to,
-                               flow, &route, b->err);
+    b->code = weir_layout_find(network->layout, part ? part->road : road->road, from, to, flow,
+                               &route, b->err);
     if (b->code != WEIR_OK) {
         return;
     }
+    b->route_s = fmax(b->route_s, route.latency_s);
     b->entries += route.path.count;
     if (b->entries > ENTRIES_MAX) {
         b->code = weir_fabric_reject(network->scenario, phase->place, b->err,
@@ -90,7 +98,16 @@ static void add_message(void *context, uint32_t from, uint32_t to, double bytes)
                                      phase->name, ENTRIES_MAX);
         return;
     }
-    b->code = keep_body(b, &route, bytes);
+    b->code = keep_body(b, &route, bytes * share);
+}
+
+static double latency_of(const builder *b)
+{
+    if (!b->group->part) {
+        return b->choice->latency_s;
+    }
+    double share = b->all_bytes > 0 ? b->part_bytes / b->all_bytes : 0;
+    return weir_program_part_latency(b->group, b->choice, b->route_s, share);
 }
 
 /* No network is done before its busiest link is; that link is the pace (ties: the lower one). */
@@ -100,7 +117,7 @@ static void finish_round(builder *b, double latency_s)
     const weir_net *net = weir_layout_net(layout);
     weir_round *round = b->plan->rounds;
     *round = (weir_round){0, b->plan->body_count, latency_s, 0};
-    b->plan->round_count = 1;
+    b->plan->round_count = b->group->part && b->plan->body_count == 0 ? 0 : 1;
     b->plan->pace_link = WEIR_NONE;
     for (uint32_t i = 0; i < b->touched_count; i++) {
         weir_link_id link = b->touched[i];
@@ -143,7 +160,7 @@ weir_code weir_program_messages(const weir_program_group *group,
                                      &made.body_count, err);
     }
     if (code == WEIR_OK) {
-        finish_round(&b, choice->latency_s);
+        finish_round(&b, latency_of(&b));
         *plan = made;
     } else {
         weir_plan_clear(&made);

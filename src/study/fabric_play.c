@@ -136,8 +136,10 @@ static void change_share(weir_fabric_play *play, double changing_share, uint64_t
         while (first > 0 && program->phase_of_exchange[first - 1] == phase) {
             first--;
         }
-        bool anew = program->phases[phase].changes &&
-                    weir_program_is_anew(changing_share, repetitions[phase]);
+        if (!program->phases[phase].changes) {
+            continue; /* one exchange, or parts in a row */
+        }
+        bool anew = weir_program_is_anew(changing_share, repetitions[phase]);
         repetitions[phase]++;
         op->exchange = first + (anew ? 1 : 0);
     }

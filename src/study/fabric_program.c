@@ -45,7 +45,7 @@ weir_code weir_program_plan(const weir_program_group *group, const weir_collecti
 {
     const weir_program_network *network = group->network;
     const weir_phase *phase = &network->scenario->phases[group->phase];
-    if (is_messages(phase)) {
+    if (is_messages(phase) || group->part) {
         return weir_program_messages(group, choice, plan, err);
     }
     bool is_pattern = phase->kind == WEIR_PHASE_PATTERN;
@@ -84,11 +84,24 @@ static weir_code nccl_bytes(const weir_program_group *group, uint64_t *counted, 
     return code;
 }
 
-/* The plans of all groups of a phase. */
-static weir_code plan_phase(builder *b, uint32_t number, weir_exchange *exchange, weir_err *err)
+/* Once for each phase, by its first group. */
+static weir_code choose(builder *b, const weir_program_group *group, weir_err *err)
+{
+    weir_program_phase *phase = &b->made->phases[group->phase];
+    if (!group->part) {
+        return weir_program_choose(group, phase, err);
+    }
+    bool is_first = group->part == b->network->roads[group->phase].parts;
+    return is_first ? weir_program_choose_parts(group, phase, err) : WEIR_OK;
+}
+
+/* The plans of all groups of a phase, or of a part of its bytes. */
+static weir_code plan_phase(builder *b, uint32_t number, const weir_phase_part *part,
+                            weir_exchange *exchange, weir_err *err)
 {
     weir_traffic_program *made = b->made;
-    weir_program_group group = {.network = b->network, .phase = number, .scratch = b->scratch};
+    weir_program_group group = {
+        .network = b->network, .phase = number, .scratch = b->scratch, .part = part};
     weir_code code = weir_traffic_group(b->network->scenario, number, &group.groups, err);
     if (code != WEIR_OK) {
         return code;
@@ -107,7 +120,7 @@ static weir_code plan_phase(builder *b, uint32_t number, weir_exchange *exchange
         group.group = g;
         group.members = own;
         if (g == 0) {
-            code = weir_program_choose(&group, &made->phases[number], err);
+            code = choose(b, &group, err);
         }
         weir_plan *plan = &made->plans[made->plan_count];
         if (code == WEIR_OK) {
@@ -124,7 +137,7 @@ static weir_code plan_phase(builder *b, uint32_t number, weir_exchange *exchange
     }
     if (code == WEIR_OK) {
         const weir_phase *phase = &b->network->scenario->phases[number];
-        made->phases[number].alone_s = weir_plan_alone_s(groups[0].plan);
+        made->phases[number].alone_s += weir_plan_alone_s(groups[0].plan);
         *exchange = (weir_exchange){.name = phase->name,
                                     .axis = phase->axis,
                                     .kind = comm_kind(phase),
@@ -163,12 +176,33 @@ static uint32_t same_as(const builder *b, uint32_t number)
             q->protocol == p->protocol && q->group_size == p->group_size &&
             q->group_stride == p->group_stride && q->bytes == p->bytes &&
             b->network->roads[i].road == road->road &&
-            b->network->roads[i].efficiency == road->efficiency &&
+            b->network->roads[i].efficiency == road->efficiency && road->part_count == 0 &&
             b->exchange_of_phase[i] != WEIR_NONE) {
             return i;
         }
     }
     return WEIR_NONE;
+}
+
+/* One exchange for each setting, in their order, and one for packets beside them. */
+static weir_code add_parts(builder *b, uint32_t number, weir_err *err)
+{
+    weir_traffic_program *made = b->made;
+    const weir_phase *phase = &b->network->scenario->phases[number];
+    const weir_phase_road *road = &b->network->roads[number];
+    weir_code code = WEIR_OK;
+    b->exchange_of_phase[number] = made->exchange_count;
+    for (uint32_t k = 0; k < road->part_count && code == WEIR_OK; k++) {
+        weir_exchange *exchange = &made->exchanges[made->exchange_count];
+        code = plan_phase(b, number, &road->parts[k], exchange, err);
+        exchange->circuits = road->parts[k].circuits;
+        exchange->circuit_early_s =
+            k == 0 && !isnan(phase->slack_s) ? phase->slack_s - phase->compute_s : 0;
+        made->phase_of_exchange[made->exchange_count++] = number;
+    }
+    made->phases[number].is_empty = false;
+    made->phases[number].parts = road->part_count;
+    return code;
 }
 
 static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
@@ -180,14 +214,17 @@ static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
         return code;
     }
     b->exchange_of_phase[number] = WEIR_NONE;
-    made->phases[number] = (weir_program_phase){.error_share = NAN, .is_empty = true};
+    made->phases[number] = (weir_program_phase){.error_share = NAN, .is_empty = true, .parts = 1};
     if (!(shape.bytes > 0)) {
         return WEIR_OK;
+    }
+    if (b->network->roads[number].part_count) {
+        return add_parts(b, number, err);
     }
     weir_exchange exchange = {0};
     uint32_t same = same_as(b, number);
     if (same == WEIR_NONE) {
-        code = plan_phase(b, number, &exchange, err);
+        code = plan_phase(b, number, NULL, &exchange, err);
     } else {
         exchange = made->exchanges[b->exchange_of_phase[same]];
         exchange.name = b->network->scenario->phases[number].name;
@@ -215,11 +252,13 @@ static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
     return WEIR_OK;
 }
 
-static uint64_t op_count(const weir_fabric_scenario *scenario)
+static uint64_t op_count(const builder *b)
 {
+    const weir_fabric_scenario *scenario = b->network->scenario;
     uint64_t count = 0;
     for (uint32_t i = 0; i < scenario->phase_count; i++) {
-        count += 2 * (uint64_t)scenario->phases[i].times;
+        uint64_t parts = b->made->phases[i].parts;
+        count += (1 + parts) * scenario->phases[i].times;
     }
     return count * scenario->steps;
 }
@@ -231,6 +270,7 @@ typedef struct {
     uint32_t joined; /* lane 1's last operation of the step before; WEIR_NONE: nothing to join */
     uint32_t beside; /* lane 1's last operation so far */
     uint32_t before; /* lane 0's last operation so far: what overlaps begins when it has ended */
+    uint32_t packets, packets_beside; /* last parts on packets beside light on lane 0, on lane 1 */
     uint32_t step;
 } writer;
 
@@ -251,42 +291,85 @@ static weir_code depend(writer *w, weir_program_op *op, uint32_t on, weir_err *e
     return WEIR_OK;
 }
 
-/* One repetition: computing, then the exchange. anew: circuits are set again for it. */
-static weir_code write_repetition(writer *w, uint32_t number, bool anew, weir_err *err)
+/* Lane 0 goes on: after what it has to wait for on other lanes. */
+static weir_code go_on(writer *w, weir_program_op *op, weir_err *err)
 {
-    const weir_phase *phase = &w->b->network->scenario->phases[number];
-    uint32_t exchange = w->b->exchange_of_phase[number];
-    weir_code code = WEIR_OK;
-    int64_t duration_ns = weir_ns_from_s(phase->compute_s);
-    if (duration_ns > 0) {
-        weir_program_op *op = &w->ops[w->count];
-        *op = (weir_program_op){.kind = WEIR_STEP_COMPUTE,
-                                .name = phase->name,
-                                .duration_ns = duration_ns,
-                                .cause = WEIR_CAUSE_COMPUTE_GEMM,
-                                .step = w->step};
-        code = depend(w, op, w->joined, err);
-        w->joined = WEIR_NONE;
-        w->before = w->count++;
-    }
-    if (code != WEIR_OK || exchange == WEIR_NONE) {
-        return code;
-    }
+    weir_code code = depend(w, op, w->joined, err);
+    code = code == WEIR_OK ? depend(w, op, w->packets, err) : code;
+    w->joined = w->packets = WEIR_NONE;
+    return code;
+}
+
+static weir_code write_compute(writer *w, const weir_phase *phase, weir_err *err)
+{
     weir_program_op *op = &w->ops[w->count];
+    *op = (weir_program_op){.kind = WEIR_STEP_COMPUTE,
+                            .name = phase->name,
+                            .duration_ns = weir_ns_from_s(phase->compute_s),
+                            .cause = WEIR_CAUSE_COMPUTE_GEMM,
+                            .step = w->step};
+    weir_code code = go_on(w, op, err);
+    w->before = w->count++;
+    return code;
+}
+
+static weir_code write_exchange(writer *w, const weir_phase *phase, uint32_t exchange,
+                                weir_err *err)
+{
+    weir_program_op *op = &w->ops[w->count];
+    weir_code code = WEIR_OK;
     *op = (weir_program_op){.kind = WEIR_STEP_EXCHANGE,
                             .lane = phase->overlap ? 1 : 0,
                             .name = phase->name,
-                            .exchange = exchange + (anew ? 1 : 0),
+                            .exchange = exchange,
                             .step = w->step};
     if (phase->overlap) {
         code = depend(w, op, w->before, err);
         w->beside = w->count;
     } else {
-        code = depend(w, op, w->joined, err);
-        w->joined = WEIR_NONE;
+        code = go_on(w, op, err);
         w->before = w->count;
     }
     w->count++;
+    return code;
+}
+
+/* Packets beside light, lane 2: they begin with the phase, and what follows it waits for both. */
+static weir_code write_packets(writer *w, const weir_phase *phase, uint32_t exchange, writer *start,
+                               weir_err *err)
+{
+    weir_program_op *op = &w->ops[w->count];
+    *op = (weir_program_op){.kind = WEIR_STEP_EXCHANGE,
+                            .lane = 2,
+                            .name = phase->name,
+                            .exchange = exchange,
+                            .step = w->step};
+    weir_code code = depend(w, op, start->before, err);
+    code = code == WEIR_OK ? depend(w, op, start->joined, err) : code;
+    code = code == WEIR_OK ? depend(w, op, start->packets, err) : code;
+    *(phase->overlap ? &w->packets_beside : &w->packets) = w->count++;
+    return code;
+}
+
+/* One repetition: computing, then the exchange or its parts. anew: circuits are set again for it.
+ */
+static weir_code write_repetition(writer *w, uint32_t number, bool anew, weir_err *err)
+{
+    const weir_phase *phase = &w->b->network->scenario->phases[number];
+    uint32_t exchange = w->b->exchange_of_phase[number];
+    weir_code code = weir_ns_from_s(phase->compute_s) > 0 ? write_compute(w, phase, err) : WEIR_OK;
+    if (code != WEIR_OK || exchange == WEIR_NONE) {
+        return code;
+    }
+    writer start = *w;
+    const weir_phase_road *road = &w->b->network->roads[number];
+    if (!road->part_count) {
+        return write_exchange(w, phase, exchange + (anew ? 1 : 0), err);
+    }
+    for (uint32_t k = 0; k < road->part_count && code == WEIR_OK; k++) {
+        code = road->parts[k].circuits ? write_exchange(w, phase, exchange + k, err)
+                                       : write_packets(w, phase, exchange + k, &start, err);
+    }
     return code;
 }
 
@@ -298,12 +381,17 @@ bool weir_program_is_anew(double changing_share, uint64_t repetition)
 static weir_code write_program(builder *b, weir_err *err)
 {
     const weir_fabric_scenario *scenario = b->network->scenario;
-    uint64_t count = op_count(scenario);
+    uint64_t count = op_count(b);
     if (count >= UINT32_MAX) {
         return weir_err_set(err, WEIR_ERR_LIMIT, "%s: more than 4e9 operations of a device",
                             scenario->file);
     }
-    writer w = {.b = b, .joined = WEIR_NONE, .beside = WEIR_NONE, .before = WEIR_NONE};
+    writer w = {.b = b,
+                .joined = WEIR_NONE,
+                .beside = WEIR_NONE,
+                .before = WEIR_NONE,
+                .packets = WEIR_NONE,
+                .packets_beside = WEIR_NONE};
     w.ops = weir_arena_alloc(b->made->arena, count ? (size_t)count : 1, sizeof *w.ops);
     if (!w.ops) {
         return no_memory(err);
@@ -311,7 +399,11 @@ static weir_code write_program(builder *b, weir_err *err)
     weir_code code = WEIR_OK;
     for (w.step = 0; w.step < scenario->steps; w.step++) {
         w.joined = w.beside;
-        w.beside = WEIR_NONE;
+        if (w.packets == WEIR_NONE ||
+            (w.packets_beside != WEIR_NONE && w.packets_beside > w.packets)) {
+            w.packets = w.packets_beside; /* the later one on that lane */
+        }
+        w.beside = w.packets_beside = WEIR_NONE;
         for (uint32_t i = 0; i < scenario->phase_count; i++) {
             uint32_t times = scenario->phases[i].times;
             for (uint32_t k = 0; k < times && code == WEIR_OK; k++) {
@@ -332,6 +424,7 @@ static weir_code reserve(builder *b, weir_err *err)
     const weir_fabric_scenario *scenario = b->network->scenario;
     weir_traffic_program *made = b->made;
     uint32_t phases = scenario->phase_count;
+    size_t exchanges = 1;
     made->arena = weir_arena_new();
     if (!made->arena) {
         return no_memory(err);
@@ -342,14 +435,19 @@ static weir_code reserve(builder *b, weir_err *err)
         if (code != WEIR_OK) {
             return code;
         }
-        made->plan_room += groups.count;
-        uint32_t position = b->network->roads[i].circuits;
-        b->positions = position > b->positions ? position : b->positions;
+        const weir_phase_road *road = &b->network->roads[i];
+        made->plan_room += groups.count * (road->part_count ? road->part_count : 1);
+        exchanges += road->part_count ? road->part_count : 2;
+        b->positions = road->circuits > b->positions ? road->circuits : b->positions;
+        for (uint32_t k = 0; k < road->part_count; k++) {
+            uint32_t position = road->parts[k].circuits;
+            b->positions = position > b->positions ? position : b->positions;
+        }
     }
     made->plans = weir_arena_alloc(made->arena, made->plan_room, sizeof *made->plans);
-    made->exchanges = weir_arena_alloc(made->arena, 2 * (size_t)phases, sizeof *made->exchanges);
+    made->exchanges = weir_arena_alloc(made->arena, exchanges, sizeof *made->exchanges);
     made->phase_of_exchange =
-        weir_arena_alloc(made->arena, 2 * (size_t)phases, sizeof *made->phase_of_exchange);
+        weir_arena_alloc(made->arena, exchanges, sizeof *made->phase_of_exchange);
     made->phases = weir_arena_alloc(made->arena, phases, sizeof *made->phases);
     b->exchange_of_phase = weir_arena_alloc(made->arena, phases, sizeof *b->exchange_of_phase);
     uint32_t links = weir_net_count(weir_layout_net(b->network->layout));

@@ -33,13 +33,16 @@ typedef struct {
     double alone_s;         /* the first group's plan on an idle net, latency included */
     bool is_empty;          /* nothing moves: no exchange */
     bool changes;           /* some of its repetitions need other circuits */
+    uint32_t parts;         /* exchanges in a row that have a part of its bytes each; else 1 */
 } weir_program_phase;
 
 typedef struct {
     weir_program_op *ops;
     weir_program program;
     weir_exchange *exchanges; /* one for each phase that moves something; two on light that changes:
-                               * the circuits as they are set, and others */
+                               * the circuits as they are set, and others; one for each setting
+                               * where circuits are set within the phase, and one for packets
+                               * beside them */
     uint32_t exchange_count;
     uint32_t *phase_of_exchange;
     weir_program_phase *phases; /* by phase of the scenario */
@@ -66,8 +69,9 @@ typedef struct {
     uint32_t phase;
     weir_traffic_groups groups;
     uint32_t group;
-    const uint32_t *members; /* of that group */
-    double *scratch;         /* by link of the net, all 0: left as it was found */
+    const uint32_t *members;     /* of that group */
+    double *scratch;             /* by link of the net, all 0: left as it was found */
+    const weir_phase_part *part; /* of the phase's bytes; NULL: all */
 } weir_program_group;
 
 /* What the library chooses for a group, with the latency of this network; on circuits what fits
@@ -87,6 +91,17 @@ weir_code weir_program_fit(const weir_program_group *group, weir_program_phase *
 /* The plan of one group by that choice. */
 weir_code weir_program_plan(const weir_program_group *group, const weir_collective_choice *choice,
                             weir_plan *plan, weir_err *err);
+/* fabric_part.c: what the part carries of a message from one device to another, 0..1. */
+double weir_program_share(const weir_phase_road *road, const weir_phase_part *part, uint32_t from,
+                          uint32_t to);
+/* Choice of a phase in parts: its messages are the same whatever the library would do. */
+weir_code weir_program_choose_parts(const weir_program_group *group, weir_program_phase *chosen,
+                                    weir_err *err);
+/* Of a part's messages, the farthest of which takes route_s and which are bytes_share of all: a
+ * message pays its latency in each part, an all-to-all once in all parts together. */
+double weir_program_part_latency(const weir_program_group *group,
+                                 const weir_collective_choice *choice, double route_s,
+                                 double bytes_share);
 /* One round with a body for each message of the group. */
 weir_code weir_program_messages(const weir_program_group *group,
                                 const weir_collective_choice *choice, weir_plan *plan,

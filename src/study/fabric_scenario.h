@@ -105,6 +105,14 @@ typedef enum {
 } weir_circuit_design_kind;
 
 typedef enum {
+    WEIR_WITHIN_NONE = 0, /* circuits stay while a phase sends */
+    WEIR_WITHIN_BIRKHOFF,
+    WEIR_WITHIN_SOLSTICE,
+    WEIR_WITHIN_ECLIPSE,
+    WEIR_WITHIN_AUTO, /* the fastest of all these */
+} weir_within;
+
+typedef enum {
     WEIR_OPTICAL_LEAF = 0,
     WEIR_OPTICAL_NIC,
     WEIR_OPTICAL_SPINE,
@@ -135,6 +143,7 @@ typedef struct {
     const weir_ocs_part *ocs;
     uint32_t ocs_planes, uplinks, spare;
     weir_circuit_design_kind design;
+    weir_within within;        /* a phase */
     double switch_s, linkup_s; /* of the part unless overruled */
     double slot_s;             /* rotor */
     double light_share;        /* hybrid */

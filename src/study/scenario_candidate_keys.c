@@ -24,6 +24,7 @@ static const char *const routings[] = {"spray", "ecmp", "fixed"};
 static const char *const blocks[] = {"pod", "leaf", "nic"};
 static const char *const wirings[] = {"plain", "rails"};
 static const char *const designs[] = {"auto", "uniform", "matching", "ring", "torus", "greedy"};
+static const char *const withins[] = {"none", "birkhoff", "solstice", "eclipse", "auto"};
 
 #define WORDS(list)  .words = (list), .word_count = sizeof(list) / sizeof *(list)
 #define AT(member)   offsetof(scenario_raw_candidate, member)
@@ -284,6 +285,16 @@ static const weir_key keys[] = {
      .unset = "auto",
      .help = "how circuits are laid; `auto`: the best of the others",
      .example = "matching"},
+    {.name = "within",
+     .type = WEIR_KEY_CHOICE,
+     WORDS(withins),
+     .offset = OF(within),
+     .kinds = BIT(OCS_PHASE) | BIT(HYBRID),
+     .unset = "none",
+     .help = "whether circuits are set again within a phase of messages, each time for a part of "
+             "its demand: never, by that method, or by the fastest where it beats circuits that "
+             "stay (`auto`)",
+     .example = "solstice"},
     {.name = "switching",
      SECONDS(OF(switch_s)),
      .kinds = CIRCUITS,

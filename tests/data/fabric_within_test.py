@@ -41,6 +41,7 @@ class Within(unittest.TestCase):
             json.dump(scenario, out)
         run = common.weir("fabric", path, "--json")
         self.assertEqual(run.code, 0, run.err)
+        self.fabric = run.json["fabric"]
         self.notes = " | ".join(run.json["notes"])
         return {c["name"]: c for c in run.json["fabric"]["candidates"]}
 
@@ -70,6 +71,25 @@ class Within(unittest.TestCase):
                 self.expect_s(found["auto"], min(12, 11 + 2 * d) * 1e-3)
                 self.assertEqual(found["auto"]["resets"], 2 if d < 0.5 else 0)
                 self.assertIn("design: birkhoff, 2 settings within the phase", self.notes)
+
+    def test_the_break_even_is_the_delay_at_which_forwarding_is_as_fast(self):
+        """Cables in a ring of switches take 12; 11 + 2 d = 12 at d = 1/2 (bisection to 2 %)."""
+        with open(os.path.join(self.folder.name, "ring.csv"), "w", encoding="ascii") as out:
+            out.write("from,to,rate,latency,optical,one_way\n")
+            for i in range(3):
+                out.write(f"s{i},s{(i + 1) % 3},400 Gb/s,,no,yes\nd{i},s{i},4000 Gb/s,,no,no\n")
+        switch = {"ports": 4, "rate": "400 Gb/s", "latency": "0 s", "watts": "0 W"}
+        traffic = {"steps": 2, "phases": [{"name": "e8", "demand": "e8.csv"}]}
+        for within in ("birkhoff", "auto"):
+            with self.subTest(within=within):
+                found = self.play(3, traffic,
+                                  {"name": "cables", "kind": "list", "cables": "ring.csv",
+                                   "switch": switch, "efficiency": 1},
+                                  light("set", "ocs-phase", "0.1 ms", within=within))
+                self.expect_s(found["cables"], 12e-3)
+                self.expect_s(found["set"], 11.2e-3)
+                self.assertAlmostEqual(self.fabric["break_even"]["switching_time_s"], 0.5e-3,
+                                       delta=0.02 * 0.5e-3)
 
     def test_uniform_all_to_all_takes_a_setting_for_each_partner(self):
         """(N - 1)(m / B + d), as a pattern and as a collective, and with repetitions."""

@@ -157,7 +157,12 @@ static const char circuits[] = CLUSTER
     "  - {name: rotor, kind: rotor, switch: quantum2-400g, blocks: nic, ocs: palomar,\n"
     "     slot: 100 us, switching: 1 us, linkup: 0 s, module: {like: 400g-lr8, watts: 12 W}}\n"
     "  - {name: both, kind: hybrid, switch: quantum2-400g, blocks: nic, ocs: palomar,\n"
-    "     light_share: 0.5, module: {like: 400g-lr8, watts: 12 W}}\n";
+    "     light_share: 0.5, module: {like: 400g-lr8, watts: 12 W}}\n"
+    "  - {name: within, kind: hybrid, switch: quantum2-400g, blocks: nic, ocs: palomar,\n"
+    "     switching: 1 us, linkup: 0 s, within: solstice, light_share: 0.5,\n"
+    "     module: {like: 400g-lr8, watts: 12 W}}\n"
+    "  - {name: turns, kind: ocs-phase, switch: quantum2-400g, blocks: nic, ocs: palomar,\n"
+    "     switching: 1 us, linkup: 0 s, within: auto, module: {like: 400g-lr8, watts: 12 W}}\n";
 
 /* A scenario is read, with settings; no more than its names is left. */
 static weir_code read_scenario(const void *text, weir_text *out, weir_err *err)

@@ -143,6 +143,36 @@ void fabric_next(const page *p)
     fabric_line(p, &line);
 }
 
+/* "; 1 % less costs 0.28 %" */
+static void add_share(weir_text *line, const char *before, double seconds, double step_s)
+{
+    weir_text_printf(line, "%s", before);
+    weir_quantity_fixed(line, 100 * seconds / step_s, 2);
+    weir_text_add(line, WEIR_STR(" %"));
+}
+
+void fabric_values(const page *p)
+{
+    const weir_fabric_result *fabric = p->result->fabric;
+    const weir_fabric_candidate_row *best = candidate_recommended(fabric);
+    weir_text line = {0};
+    for (uint32_t i = 0; best && best->step_s > 0 && i < fabric->value_count && i < 3; i++) {
+        const weir_fabric_value_row *row = &fabric->values[i];
+        if (i > 0 && 100 * row->loss_s_per_percent / best->step_s < 0.005) {
+            break; /* what is shown as 0.00 % is nothing */
+        }
+        weir_text_add(&line, i == 0 ? WEIR_STR("Most valuable links: ") : WEIR_STR("; "));
+        weir_text_escaped(&line, weir_str_from(row->link), 0);
+        weir_text_printf(&line, " (%u alike): ", row->multiplicity);
+        add_share(&line, "1 % more gains ", row->marginal_s_per_percent, best->step_s);
+        add_share(&line, ", 1 % less costs ", row->loss_s_per_percent, best->step_s);
+    }
+    if (line.n > 0) {
+        weir_text_char(&line, '.');
+    }
+    fabric_line(p, &line);
+}
+
 static bool has_failure(const weir_fabric_candidate_row *row)
 {
     return !isnan(row->failure_step_s) && row->failure_part != NULL && row->step_s > 0;

@@ -21,6 +21,7 @@ void fabric_break_even(const page *p);
 void fabric_budget(const page *p);
 void fabric_conversions(const page *p);
 void fabric_next(const page *p);
+void fabric_values(const page *p);
 void fabric_failures(const page *p);
 
 #endif

@@ -322,6 +322,7 @@ weir_code weir_report_fabric(weir_text *out, const weir_result *result,
     fabric_budget(&p);
     fabric_conversions(&p);
     fabric_next(&p);
+    fabric_values(&p);
     fabric_failures(&p);
     put_sentence(&p, "Prices: ", result->fabric->price_note);
     put_sentence(&p, "Assumed: ", result->fabric->assumptions);

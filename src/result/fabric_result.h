@@ -97,6 +97,15 @@ typedef struct {
     bool is_below; /* it wins below that price, not above */
 } weir_fabric_flip;
 
+typedef struct {             /* a kind of links that sets the pace, in exchanges played alone */
+    const char *link, *tier; /* that one of them which is worth most */
+    uint32_t multiplicity;   /* links like it */
+    /* Seconds of a step that all of them gain with 1 % more, and lose with 1 % less: more gains
+     * less where something else is full at the same time. */
+    double marginal_s_per_percent, loss_s_per_percent;
+    double structure_s_per_percent; /* as the bottleneck structure says: the slope of the loss */
+} weir_fabric_value_row;
+
 typedef struct {             /* load of a link over time, or of all links like it */
     const char *name, *tier; /* "leaf 3 -> spine 1", "between_racks"; tier NULL: unknown */
     uint32_t multiplicity;   /* links like it */
@@ -127,6 +136,8 @@ typedef struct {
     const char *assumptions;     /* eta_transport, routing, ... one sentence */
     weir_fabric_link_row *links; /* of the recommended candidate; filled only on request */
     uint32_t link_count;
+    weir_fabric_value_row *values; /* of the recommended candidate, most valuable first */
+    uint32_t value_count;          /* 0: not asked for, or nothing moves */
 } weir_fabric_result;
 
 /* The same scenario at several settings: --sweep. Each point is a comparison of its own. */

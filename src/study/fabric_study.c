@@ -12,6 +12,7 @@
 #include "study/fabric_judge.h"
 #include "study/fabric_notes.h"
 #include "study/fabric_ranking.h"
+#include "study/fabric_values.h"
 #include "study/sim_ledger.h"
 
 #include <math.h>
@@ -294,6 +295,9 @@ static weir_code play_best(study *s, uint32_t best, weir_spmd_run *run, weir_lin
     }
     if (code == WEIR_OK && s->options->details) {
         code = weir_fabric_find_gains(s->scenario, &play, s->result, best, err);
+    }
+    if (code == WEIR_OK && s->options->details) {
+        code = weir_fabric_find_values(s->scenario, &play, s->result, best, err);
     }
     weir_fabric_play_clear(&play);
     return code;

@@ -72,6 +72,20 @@ static weir_code check_rest(const weir_spmd *spmd, weir_err *err)
     return WEIR_OK;
 }
 
+/* As long as a timeline can be, sums of all spans included (timeline/seal.c says it in words about
+ * files): a 32nd of what int64 holds, shared by the devices. */
+static weir_code check_length(const sim_engine *engine, weir_err *err)
+{
+    uint32_t devices = engine->cast->device_count;
+    if (engine->end_ns <= INT64_MAX / 32 / (int64_t)(devices + 1u)) {
+        return WEIR_OK;
+    }
+    return weir_err_set(err, WEIR_ERR_INPUT,
+                        "the traffic takes %.3g s on %u devices that differ, more than can be "
+                        "added up in nanoseconds; expected fewer bytes or faster links",
+                        (double)engine->end_ns * 1e-9, devices);
+}
+
 static weir_code publish(const sim_engine *engine, weir_spmd_run *run, weir_err *err)
 {
     const sim_cast *cast = engine->cast;
@@ -86,7 +100,8 @@ static weir_code publish(const sim_engine *engine, weir_spmd_run *run, weir_err 
     }
     memcpy(run->rank_of_device, cast->class_of_device,
            engine->spmd->devices * sizeof *run->rank_of_device);
-    weir_code code = sim_timeline_build(engine, run, err);
+    weir_code code = check_length(engine, err);
+    code = code == WEIR_OK ? sim_timeline_build(engine, run, err) : code;
     if (code == WEIR_OK && engine->watch &&
         !sim_watch_publish(engine->watch, cast, run->arena, &run->links, &run->link_count)) {
         code = SIM_NO_MEMORY(err);

@@ -90,13 +90,27 @@ weir_code weir_fabric_play_prepare(const weir_fabric_wish *wish, weir_fabric_pla
     return code == WEIR_OK ? make_spmd(wish, play, err) : refuse(play, code, &found, err);
 }
 
+/* What the ledger of traces would say in words about files. A stalled run ends where it stood. */
+static weir_code check_length(const weir_spmd_run *run, weir_err *err)
+{
+    if (run->end_ns <= 0 && run->stalled_by == WEIR_NONE) {
+        return weir_err_set(err, WEIR_ERR_INPUT,
+                            "nothing in traffic.phases takes time: expected computing, or bytes "
+                            "that go from one device to another");
+    }
+    return WEIR_OK;
+}
+
 weir_code weir_fabric_play_again(weir_fabric_play *play, weir_err *err)
 {
     weir_spmd_run run = {0};
     play->spmd.net = weir_layout_net(play->network.layout);
     play->spmd.exchanges = play->program.exchanges;
     weir_code code = weir_spmd_play_on(&play->spmd, &play->stage, &run, err);
-    if (code == WEIR_OK) {
+    code = code == WEIR_OK ? check_length(&run, err) : code;
+    if (code != WEIR_OK) {
+        weir_spmd_run_clear(&run);
+    } else {
         uint32_t ops = play->program.program.count;
         uint32_t steps = ops ? play->program.ops[ops - 1].step + 1 : 1;
         weir_spmd_run_clear(&play->run);

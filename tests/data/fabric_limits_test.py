@@ -141,7 +141,8 @@ class Limits(unittest.TestCase):
             with self.subTest(bytes=size):
                 self.assertGreaterEqual(self.step_s(self.answered(scenario(
                     phases=f"{{collective: all_reduce, bytes: {size}}}"))), 0)
-        self.refused("", scenario(phases="{collective: all_reduce, bytes: 1e300 B}"))
+        self.refused("more than can be added up",
+                     scenario(phases="{collective: all_reduce, bytes: 1e300 B}"))
 
     def test_times_at_the_edges(self):
         for time in ("1e9 s", "9.3e9 s", "1e300 s"):
@@ -188,6 +189,8 @@ class Limits(unittest.TestCase):
     def test_nothing_to_play_or_to_play_on_is_refused(self):
         self.refused("at least one phase", scenario(phases=""))
         self.refused("at least one network", scenario(candidates=""))
+        self.refused("nothing in traffic.phases takes time", scenario(
+            phases="{collective: all_reduce, bytes: 1 MiB, group: {size: 1}}"))
 
     # --- files ---
 

@@ -199,6 +199,32 @@ static weir_code follow_light(const candidate_build *b, weir_err *err)
                               fibre->db_per_m * light->fibre_m, module->id, light->budget_db);
 }
 
+/* Of a fibre each: 25 Gb/s of 100G-SR4. 0: not known. */
+static double lane_of(const weir_module_part *module)
+{
+    return module && module->bytes_per_s > 0 && module->fibres > 0
+               ? module->bytes_per_s / module->fibres
+               : 0;
+}
+
+/* Circuits share their NIC's rate; none is slower than the slowest lane of light: that of 100G-SR4
+ * (presets/optics), or of the candidate's own modules. */
+static weir_code check_lanes(const candidate_build *b, const weir_fabric *fabric, weir_err *err)
+{
+    double lane = lane_of(weir_parts_module(b->scenario->parts, WEIR_STR("100g-sr4")));
+    double own = lane_of(circuit_module(b->candidate)), each = fabric->light.circuit.bytes_per_s;
+    uint32_t uplinks = fabric->light.uplinks;
+    lane = own > 0 && own < lane ? own : lane;
+    if (uplinks <= 2 || each >= lane * (1 - 1e-9)) { /* two ports: as many as have NICs */
+        return WEIR_OK;
+    }
+    double most = fmax(2, floor(each * uplinks / lane * (1 + 1e-9)));
+    return weir_err_set(err, WEIR_ERR_INPUT,
+                        "%u circuits share a NIC's %g Gb/s, %g Gb/s each; a lane of light has %g: "
+                        "at most %g uplinks",
+                        uplinks, each * uplinks * 8e-9, each * 8e-9, lane * 8e-9, most);
+}
+
 weir_code candidate_plan_blocks(const candidate_build *b, double nic_bytes_per_s,
                                 light_blocks *blocks, weir_err *err)
 {
@@ -214,6 +240,12 @@ weir_code candidate_plan_blocks(const candidate_build *b, double nic_bytes_per_s
         return code;
     }
     *blocks = (light_blocks){.fabric = fabric_of(b, nic_bytes_per_s, planes)};
+    if (b->candidate->block == WEIR_BLOCK_NIC) {
+        code = check_lanes(b, &blocks->fabric, err);
+    }
+    if (code != WEIR_OK) {
+        return code;
+    }
     code = weir_light_measure(&blocks->fabric, &blocks->blocks, err);
     if (code == WEIR_OK) {
         code = map_devices(b, blocks, err);

@@ -346,6 +346,31 @@ static void a_hybrid_lays_no_circuits_that_would_be_idle(void **state)
     fixture_end(&f);
 }
 
+/* 400 Gb/s over lanes of 25 Gb/s: 16 circuits. */
+static void circuits_of_a_nic_are_not_slower_than_a_lane(void **state)
+{
+    (void)state;
+    const shifts s = {32, {{4, 1e9}}};
+    const weir_candidate_demand demand = demand_of(&s);
+    fixture f;
+    weir_candidate c = candidate_of(WEIR_CANDIDATE_OCS_JOB);
+    weir_candidate_network n = {0};
+    c.block = WEIR_BLOCK_NIC;
+    c.sw = NULL;
+    c.uplinks = 16;
+    fixture_begin(&f, 8, 4, c);
+    n = build_played(&f, &demand);
+    assert_int_equal(n.uplinks, 16);
+    weir_candidate_network_clear(&n);
+    f.candidate.uplinks = 17;
+    assert_int_equal(weir_candidate_network_build(&f.scenario, 0, &demand, &n, NULL), WEIR_OK);
+    assert_non_null(n.refused);
+    assert_non_null(strstr(n.refused, "17 circuits share a NIC's 400 Gb/s"));
+    assert_non_null(strstr(n.refused, "a lane of light has 25: at most 16 uplinks"));
+    weir_candidate_network_clear(&n);
+    fixture_end(&f);
+}
+
 static void rails_of_nics_share_optical_switches(void **state)
 {
     (void)state;
@@ -492,6 +517,7 @@ int main(void)
         cmocka_unit_test(a_rotor_gives_each_pair_its_share_of_time),
         cmocka_unit_test(a_hybrid_puts_few_partners_on_light_and_many_on_packets),
         cmocka_unit_test(a_hybrid_lays_no_circuits_that_would_be_idle),
+        cmocka_unit_test(circuits_of_a_nic_are_not_slower_than_a_lane),
         cmocka_unit_test(rails_of_nics_share_optical_switches),
         cmocka_unit_test(rails_of_leaves_are_smaller_networks),
         cmocka_unit_test(pods_are_blocks_too),

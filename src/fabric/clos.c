@@ -106,13 +106,14 @@ static void count_leaves(clos_shape *c, uint32_t nodes)
 /* --- fitted: ports for what is attached, not for what a full tree could take --- */
 
 /* Of `all` things in bins of `room`: how many in each if they are spread evenly over as few bins,
- * in whole sets; where bins do not take whole sets, one is filled after the other. */
+ * in whole sets; where whole sets need more bins, one is filled after the other. */
 static uint32_t spread(uint32_t all, uint32_t room, uint32_t set)
 {
-    if (all <= room || room % set != 0) {
+    uint32_t whole = room - room % set;
+    if (all <= room || whole == 0 || divide_up(all, whole) > divide_up(all, room)) {
         return all > 0 && all < room ? all : room;
     }
-    uint32_t each = divide_up(all, divide_up(all, room));
+    uint32_t each = divide_up(all, divide_up(all, whole));
     return divide_up(each, set) * set;
 }
 

@@ -35,6 +35,7 @@ static weir_fabric fabric_of(const candidate_build *b, double nic_bytes_per_s, u
     } else if (c->sw) { /* which was asked for */
         light->clos =
             (weir_clos){.planes = planes,
+                        .is_fitted = true,
                         .wiring = wiring_of(c),
                         .radix = {c->sw->ports, c->sw->ports},
                         .oversubscription = {c->oversubscription[0], c->oversubscription[1]},

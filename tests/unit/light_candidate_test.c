@@ -346,6 +346,26 @@ static void a_hybrid_lays_no_circuits_that_would_be_idle(void **state)
     fixture_end(&f);
 }
 
+/* 12 nodes on leaves of 8: 6 on each of two, so 6 circuits of each at 1:1, not 8. */
+static void half_empty_leaves_have_circuits_for_what_is_attached(void **state)
+{
+    (void)state;
+    const shifts s = {12, {{6, 1e9}}};
+    const weir_candidate_demand demand = demand_of(&s);
+    fixture f;
+    double hops;
+    fixture_begin(&f, 12, 1, candidate_of(WEIR_CANDIDATE_OCS_JOB));
+    weir_candidate_network n = build_played(&f, &demand);
+    assert_int_equal(n.blocks, 2);
+    assert_int_equal(n.uplinks, 6);
+    assert_int_equal(n.ocs_ports, 12); /* with circulators */
+    assert_int_equal(cables_at(&n, "block to ocs")->modules, 12);
+    circuits_of(&n, 0, 0, 6, &hops);
+    expect_close("to the other leaf", hops, 1);
+    weir_candidate_network_clear(&n);
+    fixture_end(&f);
+}
+
 /* 400 Gb/s over lanes of 25 Gb/s: 16 circuits. */
 static void circuits_of_a_nic_are_not_slower_than_a_lane(void **state)
 {
@@ -517,6 +537,7 @@ int main(void)
         cmocka_unit_test(a_rotor_gives_each_pair_its_share_of_time),
         cmocka_unit_test(a_hybrid_puts_few_partners_on_light_and_many_on_packets),
         cmocka_unit_test(a_hybrid_lays_no_circuits_that_would_be_idle),
+        cmocka_unit_test(half_empty_leaves_have_circuits_for_what_is_attached),
         cmocka_unit_test(circuits_of_a_nic_are_not_slower_than_a_lane),
         cmocka_unit_test(rails_of_nics_share_optical_switches),
         cmocka_unit_test(rails_of_leaves_are_smaller_networks),

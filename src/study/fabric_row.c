@@ -208,8 +208,8 @@ static rates rates_of(const weir_candidate_network *network)
     return sum;
 }
 
-/* What is bought without need: switches are cabled up for all their ports, also where few NICs hang
- * on them, and circuits may be any number. */
+/* What is bought without need: cables go up in whole trunks, also where few NICs hang on a leaf,
+ * and circuits may be any number. */
 static weir_code note_idle(const weir_fabric_wish *wish, const weir_candidate_network *network,
                            weir_arena *arena, weir_fabric_evaluation *made, weir_err *err)
 {
@@ -222,8 +222,8 @@ static weir_code note_idle(const weir_fabric_wish *wish, const weir_candidate_ne
     weir_text text = {0};
     if (has_leaves && sum.down > 0 && sum.up > worth_a_word * sum.down / asked) {
         weir_text_printf(&text,
-                         "leaves are cabled up for all their ports, with %.3g times what their "
-                         "NICs need at %g:1; so is the bill",
+                         "leaves have %.3g times the uplinks that their NICs need at %g:1, in "
+                         "whole trunks; so has the bill",
                          sum.up * asked / sum.down, asked);
     } else if (sum.nics > 0 && sum.circuits > worth_a_word * sum.nics) {
         weir_text_printf(&text,

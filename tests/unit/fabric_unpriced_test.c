@@ -133,13 +133,16 @@ static bool is_told(const char *text, const char *words)
     "cluster: {nodes: 4, devices: 1, node_link: none, nic: cx7-400g}\n"                            \
     "traffic: {phases: [{name: a, pattern: shift, bytes: 1 GB}]}\n"
 
-/* Four NICs hang on a leaf of 64 ports, 32 of them down: 32 cables lead up where 1:1 needs four. */
-static void uplinks_of_leaves_that_are_nearly_empty_are_told(void **state)
+/* Four NICs hang on a leaf: four uplinks do at 1:1, but a trunk of 16 is the least. */
+static void uplinks_beyond_the_need_are_told(void **state)
 {
     (void)state;
-    assert_true(is_told(FOUR_NICS
-                        "candidates: [{name: A, kind: clos, tiers: 2, switch: quantum2-400g}]\n",
-                        "with 8 times what their NICs need at 1:1"));
+    static const char fitted[] =
+        FOUR_NICS "candidates: [{name: A, kind: clos, tiers: 2, switch: quantum2-400g}]\n";
+    static const char trunks[] = FOUR_NICS
+        "candidates: [{name: A, kind: clos, tiers: 2, switch: quantum2-400g, trunk: [16, 0]}]\n";
+    assert_false(is_told(fitted, "the uplinks that their NICs need"));
+    assert_true(is_told(trunks, "leaves have 4 times the uplinks that their NICs need at 1:1"));
 }
 
 /* A NIC of 400 Gb/s over six ends with modules of 400 Gb/s each. */
@@ -158,7 +161,7 @@ int main(void)
         cmocka_unit_test(without_an_hours_price_the_hour_that_decides_is_told),
         cmocka_unit_test(a_part_without_a_price_is_named_and_never_free),
         cmocka_unit_test(nothing_is_missing_where_all_is_known),
-        cmocka_unit_test(uplinks_of_leaves_that_are_nearly_empty_are_told),
+        cmocka_unit_test(uplinks_beyond_the_need_are_told),
         cmocka_unit_test(circuits_beyond_the_rate_of_the_nics_are_told),
         cmocka_unit_test(the_bottleneck_is_a_link_of_the_tier_that_gains_most),
     };

@@ -3,32 +3,11 @@
 
 #include "fabric/circuit.h"
 
+#include "parts_fixture.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static void expect_near(double found, double expected, double allowed)
-{
-    double off = found > expected ? found - expected : expected - found;
-    if (!(off <= allowed)) {
-        fail_msg("found %.17g, expected %.17g", found, expected);
-    }
-}
-
-static weir_parts *load(void)
-{
-    weir_parts *parts = NULL;
-    weir_err err = {0};
-    if (weir_parts_load(&parts, &err) != WEIR_OK) {
-        fail_msg("%s", err.text);
-    }
-    return parts;
-}
 
 static weir_bill make(const weir_bill_input *input, weir_arena *arena)
 {

@@ -1,22 +1,11 @@
 /* Prices at which another candidate wins: by hand, and against trying many prices. */
 #include "fabric/flips.h"
 
+#include "parts_fixture.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
-
-static void expect_near(double found, double expected, double allowed)
-{
-    double off = found > expected ? found - expected : expected - found;
-    if (!(off <= allowed)) {
-        fail_msg("found %.17g, expected %.17g", found, expected);
-    }
-}
 
 /* A: 100 switches. B: 20 switches and 50 mirrors. At 10 and 12 USD: 1,000 against 200 + 600 = 800.
  * B wins until mirrors cost (1,000 - 200) / 50 = 16, or switches as little as 600 / 80 = 7.5. */

@@ -21,6 +21,9 @@ static void has_the_figures_of_the_sources(void **state)
     const weir_link_part *xgmi = weir_parts_link(parts, WEIR_STR("xgmi"));
     assert_int_equal(xgmi->wiring, WEIR_NODE_MESHED);
     expect_near(xgmi->bytes_per_s, 64e9, 1); /* of a pair */
+    const weir_link_part *hccs = weir_parts_link(parts, WEIR_STR("hccs"));
+    assert_int_equal(hccs->wiring, WEIR_NODE_MESHED);
+    expect_near(2 * 7 * hccs->bytes_per_s, 392e9, 1); /* of a device, both directions */
     expect_near(weir_parts_link(parts, WEIR_STR("pcie5-x16"))->bytes_per_s, 63e9, 1);
     const weir_switch_part *th5 = weir_parts_switch(parts, WEIR_STR("tomahawk5-400g"));
     assert_int_equal(th5->ports, 128);

@@ -1,0 +1,64 @@
+/* train_scenario.h: a training scenario: one YAML (or JSON) document, read and checked.
+ *
+ *   model: llama3-405b                # presets/models, {config: config.json}, or dimensions
+ *   cluster: {accelerator: h100-sxm, nodes: 2048, devices: 8, node_link: nvlink4, nic: cx7-400g,
+ *             library: nccl-2.27}     # as in weir fabric; without node_link, nic, library: the
+ *                                     # accelerator's usual ones
+ *   stack: megatron-core-24           # presets/stacks, or {preset: ID, key: value}
+ *   plan: {tensor: 8, pipeline: 16, chunks: 4, context: 1, expert: 1, zero: 1, micro_batch: 1,
+ *          global_batch: 2048, sequence: 8192, schedule: interleaved, recompute: none,
+ *          precision: bf16}           # data follows from the cluster
+ *   network: {kind: clos, ...}        # optional: a candidate of weir fabric
+ *   disturb: {slow: [{device: 3, factor: 1.3}], jitter: 0.02, broken: [...]}
+ *   reliability: {...}, checkpoint: {...}, data: {...}
+ *
+ * All keys: docs/reference/scenario.md. Not here: playing (train_study.h). */
+#ifndef WEIR_STUDY_TRAIN_SCENARIO_H
+#define WEIR_STUDY_TRAIN_SCENARIO_H
+
+#include "study/fabric_scenario.h"
+#include "train/goodput.h"
+#include "train/train_check.h"
+#include "train/train_step.h"
+
+typedef struct {
+    const char *file; /* for errors */
+    const char *name;
+    uint64_t seed;
+    uint32_t steps; /* to be played */
+    weir_model model;
+    weir_cluster cluster;
+    weir_train_job job; /* points into this struct */
+    weir_goodput_job goodput;
+    const char *stratum; /* of the validation: "dense", "moe"; docs/accuracy.md */
+    bool has_network;
+    weir_fabric_scenario
+        network; /* the cluster with one candidate, no phases yet; if has_network */
+    weir_slow_entry *slow;
+    uint32_t slow_count;
+    double jitter;
+    weir_broken_entry *broken; /* links of devices: "nic 3", "node link 7" */
+    double *broken_rate;       /* share of the rate that is left while it lasts, 0: broken */
+    uint32_t broken_count;
+    weir_parts *parts; /* owned, as are those below */
+    weir_accelerators *accelerators;
+    weir_kernel_times *kernels;
+    weir_library *library;
+    weir_arena *arena;
+} weir_train_scenario;
+
+/* Errors name file, line, column, what was found, what was expected. A plan that does not fit
+ * itself (train_check.h) is an error here; one that does not fit into memory is not. *scenario is
+ * untouched on failure. Owned (clear). */
+weir_code weir_train_scenario_read(const char *path, const weir_setting *settings,
+                                   uint32_t setting_count, weir_train_scenario *scenario,
+                                   weir_err *err);
+weir_code weir_train_scenario_parse(const char *name, const char *bytes, size_t n,
+                                    const weir_setting *settings, uint32_t setting_count,
+                                    weir_train_scenario *scenario, weir_err *err);
+void weir_train_scenario_clear(weir_train_scenario *scenario); /* a zeroed one is fine */
+
+/* Sections of the page docs/reference/scenario.md. */
+void weir_train_scenario_describe(weir_text *page);
+
+#endif

@@ -1,0 +1,24 @@
+/* train_study.h: a training scenario played, with its ledger and what users ask of it.
+ *
+ * Closed form (train_step.h) for memory, figures of the headline and sweeps; then the step is
+ * played (train_program.h) for timeline, ledger and critical path. */
+#ifndef WEIR_STUDY_TRAIN_STUDY_H
+#define WEIR_STUDY_TRAIN_STUDY_H
+
+#include "result/lines.h"
+#include "result/result.h"
+#include "sim/spmd.h"
+#include "study/train_scenario.h"
+
+typedef struct {
+    bool segments; /* of the critical path */
+    weir_budget *budget;
+} weir_train_options;
+
+/* Fills result (command "train", simulated) with result->training. run: as weir_fabric_study. A
+ * plan that does not fit into memory: WEIR_ERR_INPUT with the table and what would make it fit. */
+weir_code weir_train_study(const weir_train_scenario *scenario, const weir_train_options *options,
+                           weir_result *result, weir_spmd_run *run, weir_lines *lines,
+                           weir_err *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* schedule.h: pipeline schedules as lists of tasks, and how long they take.
+ *
+ * A stage (one rank of the pipeline) runs its tasks in order; a task is one pass of one chunk for
+ * one micro-batch. A forward needs the forward of the position before, a backward the backward of
+ * the position behind and its own forward; each hand-over between stages takes send_s. Positions
+ * are those of the model: chunk c of stage s holds position_of[s x chunks + c].
+ *
+ * Sources: docs/model/schedules.md (Narayanan 2104.04473, Qi 2401.10241, DeepSeek-V3 2412.19437).
+ * Not here: how long passes take (train_stage.h), the timeline (train_program.h). */
+#ifndef WEIR_TRAIN_SCHEDULE_H
+#define WEIR_TRAIN_SCHEDULE_H
+
+#include "base/arena.h"
+#include "train/train_plan.h"
+
+typedef enum {
+    WEIR_TASK_FORWARD = 0,
+    WEIR_TASK_BACKWARD, /* both gradients at once */
+    WEIR_TASK_DGRAD,    /* of inputs: what the position before waits for */
+    WEIR_TASK_WGRAD,    /* of weights: may wait */
+    WEIR_TASK_KINDS
+} weir_task_kind;
+
+typedef struct {
+    uint8_t kind;
+    uint8_t paired; /* DualPipe: runs together with the next task of the stage (its all-to-all under
+                       the other's computing) */
+    uint16_t chunk;
+    uint32_t micro_batch;
+} weir_task;
+
+typedef struct {
+    weir_schedule_kind kind;
+    uint32_t stages, chunks, micro_batches;
+    const uint32_t *first; /* by stage, stages + 1 entries: rows of tasks */
+    const weir_task *tasks;
+    const uint32_t *position; /* by stage x chunks + chunk */
+    uint32_t in_flight;       /* micro-batches x chunks whose activations the busiest stage keeps */
+    const uint32_t *peak;     /* by stage: the same of each, in chunks */
+} weir_schedule;
+
+/* What the schedule needs that the plan does not have: the key, and a sentence with the nearest
+ * value that works ("interleaved 1F1B needs micro-batches that the stages divide: ..."). */
+typedef struct {
+    const char *key;
+    char text[192];
+} weir_schedule_fault;
+bool weir_schedule_is_possible(weir_schedule_kind kind, uint32_t stages, uint32_t chunks,
+                               uint32_t micro_batches, weir_schedule_fault *fault);
+
+/* times: of the positions, for ZB schedules, which place wgrads by them; NULL: 1, 1, 1. The
+ * schedule lives in the arena. O(tasks). */
+typedef struct {
+    double forward_s, dgrad_s, wgrad_s;
+} weir_pass_times;
+weir_code weir_schedule_make(weir_schedule_kind kind, uint32_t stages, uint32_t chunks,
+                             uint32_t micro_batches, const weir_pass_times *times,
+                             weir_arena *arena, weir_schedule *schedule, weir_err *err);
+
+typedef struct {
+    const weir_pass_times *times; /* by position */
+    double send_s;                /* activations or gradients from stage to stage */
+    bool sends_block;             /* sender and receiver compute nothing meanwhile */
+    double paired_s;              /* DualPipe: what a pair saves against one after the other */
+    const double *ready_s;        /* by position: first forward not before (parameters gathered);
+                                     NULL: 0 */
+} weir_schedule_costs;
+
+typedef struct {
+    double makespan_s;                                  /* end of the last task */
+    double *start_s;                                    /* by row of tasks */
+    double *stage_begin_s, *stage_end_s, *stage_busy_s; /* by stage: first start, last end, work */
+    double *stage_send_s; /* by stage: of what it waited, waiting for the message itself */
+    double *gradient_s;   /* by position: its last wgrad (or backward) has ended */
+    double bubble_share;  /* mean over stages of 1 - busy / makespan */
+} weir_schedule_times;
+
+/* Plays it: the longest path. The tables live in the arena. O(tasks). WEIR_ERR_BUG: a cycle. */
+weir_code weir_schedule_play(const weir_schedule *schedule, const weir_schedule_costs *costs,
+                             weir_arena *arena, weir_schedule_times *played, weir_err *err);
+
+#endif

@@ -1,0 +1,66 @@
+/* train_stage.h: what each pass of each chunk does, piece by piece, and how long it takes.
+ *
+ * A pass (forward, gradients of inputs, gradients of weights of the chunk at one position, for one
+ * micro-batch) becomes a short list of pieces in the order in which the device runs them: computing
+ * by cause, exposed communication by axis, waiting for the host; and hidden communication beside.
+ * Chunks with the same layers share their costs.
+ *
+ * Formulas: docs/model/training.md. Not here: the order of passes (schedule.h), the step
+ * (train_step.h). */
+#ifndef WEIR_TRAIN_TRAIN_STAGE_H
+#define WEIR_TRAIN_TRAIN_STAGE_H
+
+#include "timeline/waits.h"
+#include "train/schedule.h"
+#include "weir/timeline.h"
+
+typedef enum {
+    WEIR_PIECE_COMPUTE = 0, /* cause: compute.* or cache.* */
+    WEIR_PIECE_IDLE,        /* the device waits; cause: dependency.* */
+    WEIR_PIECE_EXCHANGE,    /* exposed communication of the axis; cause: communication.* */
+    WEIR_PIECE_HIDDEN       /* communication under the computing of the same pass */
+} weir_piece_kind;
+
+typedef struct {
+    uint8_t kind, cause, axis;
+    weir_comm_kind comm;
+    double seconds;
+    double bytes; /* on the wire of a device, summed */
+    double flop;
+    uint32_t count; /* kernels or collectives */
+} weir_piece;
+
+enum { WEIR_PIECES_MAX = 24 };
+
+typedef struct {
+    uint32_t count;
+    weir_piece piece[WEIR_PIECES_MAX];
+    double seconds; /* of all but the hidden ones */
+    double flop, model_flop;
+} weir_pass_cost;
+
+typedef struct {
+    uint32_t layers;
+    weir_pass_cost forward, dgrad, wgrad; /* recomputation is in dgrad (cause compute.redundant) */
+    double dense_parameters;              /* on this rank, replicated over data x context */
+    double expert_parameters; /* on this rank, replicated over the ranks that share experts */
+} weir_chunk_cost;
+
+typedef struct {
+    uint32_t positions;
+    const weir_chunk_cost **chunk; /* by position */
+    double send_s;                 /* a hand-over between stages */
+    double send_bytes;
+    double paired_s; /* DualPipe: saved by a pair */
+} weir_stage_costs;
+
+/* The tables live in the arena. */
+weir_code weir_train_stage_costs(const weir_train_job *job, weir_arena *arena,
+                                 weir_stage_costs *costs, weir_err *err);
+
+/* Seconds of a collective of one group of the axis, as the library has it, with the network's
+ * factor; bytes as nccl-tests counts. 0 for groups of one. */
+double weir_train_collective_s(const weir_train_job *job, weir_train_axis axis,
+                               weir_collective_kind kind, double bytes);
+
+#endif

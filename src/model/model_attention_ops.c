@@ -47,7 +47,7 @@ static core_size size_of_core(const ops_part *p, uint32_t layer)
 
 static void fused_core(ops_part *p, const core_size *z)
 {
-    ops_step *step = ops_add(p, WEIR_OP_ATTENTION, WEIR_PART_CORE, WEIR_SPLIT_HEADS);
+    ops_step *step = ops_add(p, WEIR_OP_ATTENTION, WEIR_MODEL_PART_CORE, WEIR_SPLIT_HEADS);
     weir_op *op = &step->op;
     double a = p->bytes.activation;
     double rows = (double)z->sequences * (double)z->queries * (double)z->heads;
@@ -72,7 +72,7 @@ static void fused_core(ops_part *p, const core_size *z)
 /* Scores, softmax, values: batched products that write what they make, masked or not. */
 static void scores_gemm(ops_part *p, const core_size *z, uint64_t n, uint64_t k, uint64_t width)
 {
-    ops_step *step = ops_add(p, WEIR_OP_GEMM, WEIR_PART_CORE, WEIR_SPLIT_HEADS);
+    ops_step *step = ops_add(p, WEIR_OP_GEMM, WEIR_MODEL_PART_CORE, WEIR_SPLIT_HEADS);
     weir_op *op = &step->op;
     double a = p->bytes.activation, batch = (double)(z->sequences * z->heads);
     double dm = (double)z->queries, dn = (double)n, dk = (double)k;
@@ -91,7 +91,7 @@ static void unfused_core(ops_part *p, const core_size *z)
 {
     double a = p->bytes.activation;
     weir_op scores = {.kind = WEIR_OP_SOFTMAX,
-                      .part = WEIR_PART_CORE,
+                      .part = WEIR_MODEL_PART_CORE,
                       .split = WEIR_SPLIT_HEADS,
                       .m = z->sequences * z->heads * z->queries,
                       .n = z->keys};
@@ -110,15 +110,17 @@ static void latent_projections(ops_part *p, const core_size *z)
     const weir_model *m = p->m;
     uint64_t h = m->hidden, mine = p->shared_out;
     if (m->q_rank) {
-        ops_gemm(p, WEIR_PART_LATENT, p->token_split, mine, m->q_rank, h);
-        ops_norm(p, WEIR_PART_LATENT_NORM, mine, m->q_rank, false);
-        ops_gemm(p, WEIR_PART_QKV, WEIR_SPLIT_COLUMNS, p->tokens, z->heads * z->qk, m->q_rank);
+        ops_gemm(p, WEIR_MODEL_PART_LATENT, p->token_split, mine, m->q_rank, h);
+        ops_norm(p, WEIR_MODEL_PART_LATENT_NORM, mine, m->q_rank, false);
+        ops_gemm(p, WEIR_MODEL_PART_QKV, WEIR_SPLIT_COLUMNS, p->tokens, z->heads * z->qk,
+                 m->q_rank);
     } else {
-        ops_gemm(p, WEIR_PART_QKV, WEIR_SPLIT_COLUMNS, p->tokens, z->heads * z->qk, h);
+        ops_gemm(p, WEIR_MODEL_PART_QKV, WEIR_SPLIT_COLUMNS, p->tokens, z->heads * z->qk, h);
     }
-    ops_gemm(p, WEIR_PART_LATENT, p->token_split, mine, (uint64_t)m->kv_rank + m->rope_dim, h);
-    ops_norm(p, WEIR_PART_LATENT_NORM, mine, m->kv_rank, false);
-    ops_gemm(p, WEIR_PART_QKV, WEIR_SPLIT_COLUMNS, p->tokens,
+    ops_gemm(p, WEIR_MODEL_PART_LATENT, p->token_split, mine, (uint64_t)m->kv_rank + m->rope_dim,
+             h);
+    ops_norm(p, WEIR_MODEL_PART_LATENT_NORM, mine, m->kv_rank, false);
+    ops_gemm(p, WEIR_MODEL_PART_QKV, WEIR_SPLIT_COLUMNS, p->tokens,
              z->heads * ((uint64_t)m->nope_dim + m->value_dim), m->kv_rank);
 }
 
@@ -128,7 +130,7 @@ static void head_operations(ops_part *p, const core_size *z)
     double a = p->bytes.activation;
     uint64_t rotated = weir_model_is_latent(m) ? (z->heads + 1) * m->rope_dim
                                                : (z->heads + z->kv_heads) * m->head_dim;
-    weir_op op = {.part = WEIR_PART_QK_NORM,
+    weir_op op = {.part = WEIR_MODEL_PART_QK_NORM,
                   .kind = WEIR_OP_NORM,
                   .split = WEIR_SPLIT_HEADS,
                   .m = p->tokens,
@@ -137,7 +139,7 @@ static void head_operations(ops_part *p, const core_size *z)
         ops_memory(p, &op, (ops_traffic){a, a, 2 * a, a});
     }
     if (m->positions == WEIR_POSITIONS_ROTARY && rotated > 0) {
-        op = (weir_op){.part = WEIR_PART_ROPE,
+        op = (weir_op){.part = WEIR_MODEL_PART_ROPE,
                        .kind = WEIR_OP_ROPE,
                        .split = WEIR_SPLIT_HEADS,
                        .m = p->tokens,
@@ -153,7 +155,7 @@ void ops_attention(ops_part *p, uint32_t layer)
     if (weir_model_is_latent(m)) {
         latent_projections(p, &z);
     } else {
-        ops_gemm(p, WEIR_PART_QKV, WEIR_SPLIT_COLUMNS, p->tokens,
+        ops_gemm(p, WEIR_MODEL_PART_QKV, WEIR_SPLIT_COLUMNS, p->tokens,
                  (z.heads + 2 * z.kv_heads) * m->head_dim, m->hidden);
     }
     head_operations(p, &z);
@@ -162,5 +164,5 @@ void ops_attention(ops_part *p, uint32_t layer)
     } else {
         fused_core(p, &z);
     }
-    ops_gemm(p, WEIR_PART_OUTPUT, WEIR_SPLIT_ROWS, p->tokens, m->hidden, z.heads * z.v);
+    ops_gemm(p, WEIR_MODEL_PART_OUTPUT, WEIR_SPLIT_ROWS, p->tokens, m->hidden, z.heads * z.v);
 }

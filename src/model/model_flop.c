@@ -6,15 +6,15 @@
 static void add_part(weir_flop_parts *parts, const weir_op *op)
 {
     switch (op->part) {
-    case WEIR_PART_CORE:
+    case WEIR_MODEL_PART_CORE:
         parts->core += op->model_flop;
         return;
-    case WEIR_PART_HEAD:
+    case WEIR_MODEL_PART_HEAD:
         parts->head += op->model_flop;
         return;
-    case WEIR_PART_QKV:
-    case WEIR_PART_LATENT:
-    case WEIR_PART_OUTPUT:
+    case WEIR_MODEL_PART_QKV:
+    case WEIR_MODEL_PART_LATENT:
+    case WEIR_MODEL_PART_OUTPUT:
         parts->projections += op->model_flop;
         return;
     default:

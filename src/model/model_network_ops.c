@@ -7,9 +7,10 @@ typedef struct {
     weir_op_part up, activation, down;
 } network_parts;
 
-static const network_parts dense_parts = {WEIR_PART_UP, WEIR_PART_ACTIVATION, WEIR_PART_DOWN};
-static const network_parts shared_parts = {WEIR_PART_SHARED_UP, WEIR_PART_SHARED_ACTIVATION,
-                                           WEIR_PART_SHARED_DOWN};
+static const network_parts dense_parts = {WEIR_MODEL_PART_UP, WEIR_MODEL_PART_ACTIVATION,
+                                          WEIR_MODEL_PART_DOWN};
+static const network_parts shared_parts = {
+    WEIR_MODEL_PART_SHARED_UP, WEIR_MODEL_PART_SHARED_ACTIVATION, WEIR_MODEL_PART_SHARED_DOWN};
 
 /* act(gate) x up, or act(up): rows x width results. */
 static void activation(ops_part *p, weir_op_part part, weir_op_split split, uint64_t rows,
@@ -56,10 +57,10 @@ static void grouped_gemm(ops_part *p, weir_op_part part, uint64_t m, uint64_t n,
 static void router(ops_part *p)
 {
     uint64_t rows = p->shared_out;
-    ops_gemm(p, WEIR_PART_ROUTER, p->token_split, rows, p->m->experts, p->m->hidden);
+    ops_gemm(p, WEIR_MODEL_PART_ROUTER, p->token_split, rows, p->m->experts, p->m->hidden);
     p->step[p->count - 1].op.kind = WEIR_OP_ROUTER;
     weir_op op = {.kind = WEIR_OP_SOFTMAX,
-                  .part = WEIR_PART_ROUTER,
+                  .part = WEIR_MODEL_PART_ROUTER,
                   .split = p->token_split,
                   .m = rows,
                   .n = p->m->experts};
@@ -82,16 +83,16 @@ static void experts(ops_part *p)
     const weir_model *m = p->m;
     uint64_t rows = rows_of_experts(p), own = m->expert_ffn / p->et;
     router(p);
-    permute(p, WEIR_PART_DISPATCH, rows);
-    grouped_gemm(p, WEIR_PART_EXPERT_UP, rows, (m->gated ? 2 : 1) * own, m->hidden);
-    activation(p, WEIR_PART_EXPERT_ACTIVATION, WEIR_SPLIT_EXPERTS, rows, own);
-    grouped_gemm(p, WEIR_PART_EXPERT_DOWN, rows, m->hidden, own);
-    permute(p, WEIR_PART_COMBINE, rows);
+    permute(p, WEIR_MODEL_PART_DISPATCH, rows);
+    grouped_gemm(p, WEIR_MODEL_PART_EXPERT_UP, rows, (m->gated ? 2 : 1) * own, m->hidden);
+    activation(p, WEIR_MODEL_PART_EXPERT_ACTIVATION, WEIR_SPLIT_EXPERTS, rows, own);
+    grouped_gemm(p, WEIR_MODEL_PART_EXPERT_DOWN, rows, m->hidden, own);
+    permute(p, WEIR_MODEL_PART_COMBINE, rows);
     if (m->shared_ffn) {
         dense(p, &shared_parts, m->shared_ffn);
     }
     if (m->shared_gate) {
-        ops_gemm(p, WEIR_PART_SHARED_UP, p->token_split, p->shared_out, 1, m->hidden);
+        ops_gemm(p, WEIR_MODEL_PART_SHARED_UP, p->token_split, p->shared_out, 1, m->hidden);
     }
 }
 

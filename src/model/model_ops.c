@@ -237,20 +237,20 @@ void weir_ops_layer(const weir_model *model, uint32_t layer, const weir_op_shape
     ops_part p;
     begin(&p, model, shape);
     uint64_t tokens = p.shared_out, h = model->hidden;
-    ops_norm(&p, WEIR_PART_ATTENTION_NORM, tokens, h, true);
+    ops_norm(&p, WEIR_MODEL_PART_ATTENTION_NORM, tokens, h, true);
     ops_attention(&p, layer);
     if (model->norms_per_layer == 4) {
-        ops_norm(&p, WEIR_PART_ATTENTION_NORM, tokens, h, false);
+        ops_norm(&p, WEIR_MODEL_PART_ATTENTION_NORM, tokens, h, false);
     }
-    ops_residual(&p, WEIR_PART_ATTENTION_ADD);
+    ops_residual(&p, WEIR_MODEL_PART_ATTENTION_ADD);
     if (model->norms_per_layer >= 2) {
-        ops_norm(&p, WEIR_PART_NETWORK_NORM, tokens, h, true);
+        ops_norm(&p, WEIR_MODEL_PART_NETWORK_NORM, tokens, h, true);
     }
     ops_network(&p, layer);
     if (model->norms_per_layer == 4) {
-        ops_norm(&p, WEIR_PART_NETWORK_NORM, tokens, h, false);
+        ops_norm(&p, WEIR_MODEL_PART_NETWORK_NORM, tokens, h, false);
     }
-    ops_residual(&p, WEIR_PART_NETWORK_ADD);
+    ops_residual(&p, WEIR_MODEL_PART_NETWORK_ADD);
     finish(&p, backward, list);
 }
 
@@ -260,7 +260,8 @@ void weir_ops_embedding(const weir_model *model, const weir_op_shape *shape, boo
     ops_part p;
     begin(&p, model, shape);
     double a = p.bytes.activation, elements = (double)p.tokens * (double)model->hidden;
-    ops_step *step = ops_add(&p, WEIR_OP_EMBEDDING, WEIR_PART_EMBEDDING, WEIR_SPLIT_VOCABULARY);
+    ops_step *step =
+        ops_add(&p, WEIR_OP_EMBEDDING, WEIR_MODEL_PART_EMBEDDING, WEIR_SPLIT_VOCABULARY);
     step->op.m = p.tokens;
     step->op.n = model->hidden;
     step->op.bytes_read = step->op.bytes_written = elements * a;
@@ -270,14 +271,14 @@ void weir_ops_embedding(const weir_model *model, const weir_op_shape *shape, boo
     bool drops = shape->dropout, adds = model->positions == WEIR_POSITIONS_LEARNED;
     if (adds || drops) {
         weir_op op = {.kind = WEIR_OP_ELEMENTWISE,
-                      .part = WEIR_PART_EMBEDDING,
+                      .part = WEIR_MODEL_PART_EMBEDDING,
                       .split = p.token_split,
                       .m = p.shared_out,
                       .n = model->hidden};
         ops_memory(&p, &op, (ops_traffic){adds ? 2 * a : a, a + drops, a + drops, drops ? a : 0});
     }
     if (model->embedding_norm) {
-        ops_norm(&p, WEIR_PART_EMBEDDING, p.shared_out, model->hidden, false);
+        ops_norm(&p, WEIR_MODEL_PART_EMBEDDING, p.shared_out, model->hidden, false);
     }
     finish(&p, backward, list);
 }
@@ -289,11 +290,11 @@ void weir_ops_head(const weir_model *model, const weir_op_shape *shape, bool bac
     begin(&p, model, shape);
     uint64_t words = weir_vocab_padded(model, shape->vocab_multiple, shape->tensor) / p.t;
     if (model->final_norm) {
-        ops_norm(&p, WEIR_PART_FINAL_NORM, p.shared_out, model->hidden, true);
+        ops_norm(&p, WEIR_MODEL_PART_FINAL_NORM, p.shared_out, model->hidden, true);
     }
-    ops_gemm(&p, WEIR_PART_HEAD, WEIR_SPLIT_VOCABULARY, p.tokens, words, model->hidden);
+    ops_gemm(&p, WEIR_MODEL_PART_HEAD, WEIR_SPLIT_VOCABULARY, p.tokens, words, model->hidden);
     weir_op op = {.kind = WEIR_OP_LOSS,
-                  .part = WEIR_PART_LOSS,
+                  .part = WEIR_MODEL_PART_LOSS,
                   .split = WEIR_SPLIT_VOCABULARY,
                   .m = p.tokens,
                   .n = words};
@@ -308,9 +309,9 @@ void weir_ops_mtp(const weir_model *model, const weir_op_shape *shape, bool back
 {
     ops_part p;
     begin(&p, model, shape);
-    ops_norm(&p, WEIR_PART_MTP, p.shared_out, model->hidden, false);
-    ops_norm(&p, WEIR_PART_MTP, p.shared_out, model->hidden, false);
-    ops_gemm(&p, WEIR_PART_MTP, WEIR_SPLIT_COLUMNS, p.tokens, model->hidden / p.t,
+    ops_norm(&p, WEIR_MODEL_PART_MTP, p.shared_out, model->hidden, false);
+    ops_norm(&p, WEIR_MODEL_PART_MTP, p.shared_out, model->hidden, false);
+    ops_gemm(&p, WEIR_MODEL_PART_MTP, WEIR_SPLIT_COLUMNS, p.tokens, model->hidden / p.t,
              2 * (uint64_t)model->hidden);
     finish(&p, backward, list);
 }

@@ -66,10 +66,10 @@ typedef enum {
 } weir_op_kind;
 
 typedef enum {
-#define X(name, text) WEIR_PART_##name,
+#define X(name, text) WEIR_MODEL_PART_##name,
     WEIR_OP_PARTS(X)
 #undef X
-        WEIR_PART_COUNT
+        WEIR_MODEL_PART_COUNT
 } weir_op_part;
 
 /* DGRAD is what the stage before waits for, WGRAD can be put off. */

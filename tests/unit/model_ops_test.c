@@ -155,9 +155,9 @@ static void gives_windowed_layers_fewer_pairs(void **state)
     weir_ops_layer(&m, 0, &shape, false, &near); /* sliding */
     weir_ops_layer(&m, 1, &shape, false, &far);
     /* TM 2: s w - w^2/2 (+ w/2: the token itself), s (s + 1) / 2. */
-    assert_true(get(&near, WEIR_PART_CORE, 0, 0)->pairs == 4096.0 * 128 - 128 * 128 / 2 + 64);
-    assert_true(get(&far, WEIR_PART_CORE, 0, 0)->pairs == 4096.0 * 4097 / 2);
-    assert_true(get(&far, WEIR_PART_CORE, 0, 0)->flop == 4.0 * 2 * 64 * 64 * 4096 * 4097 / 2);
+    assert_true(get(&near, WEIR_MODEL_PART_CORE, 0, 0)->pairs == 4096.0 * 128 - 128 * 128 / 2 + 64);
+    assert_true(get(&far, WEIR_MODEL_PART_CORE, 0, 0)->pairs == 4096.0 * 4097 / 2);
+    assert_true(get(&far, WEIR_MODEL_PART_CORE, 0, 0)->flop == 4.0 * 2 * 64 * 64 * 4096 * 4097 / 2);
 }
 
 static void executes_five_products_backward_of_fused_attention(void **state)
@@ -169,8 +169,8 @@ static void executes_five_products_backward_of_fused_attention(void **state)
     weir_op_list forward, backward;
     weir_ops_layer(&m, 0, &shape, false, &forward);
     weir_ops_layer(&m, 0, &shape, true, &backward);
-    const weir_op *f = get(&forward, WEIR_PART_CORE, WEIR_PASS_FORWARD, 0);
-    const weir_op *b = get(&backward, WEIR_PART_CORE, WEIR_PASS_DGRAD, 0);
+    const weir_op *f = get(&forward, WEIR_MODEL_PART_CORE, WEIR_PASS_FORWARD, 0);
+    const weir_op *b = get(&backward, WEIR_MODEL_PART_CORE, WEIR_PASS_DGRAD, 0);
     assert_true(b->model_flop == 2 * f->flop);
     assert_true(b->flop == 2.5 * f->flop);
     /* Q and O of 32 heads, K and V of 8, 128 wide, 2 bytes; a sum of 4 bytes for each row. */
@@ -186,9 +186,9 @@ static void writes_scores_of_unfused_attention_masked_or_not(void **state)
     weir_op_list forward, backward;
     weir_ops_layer(&m, 0, &shape, false, &forward);
     weir_ops_layer(&m, 0, &shape, true, &backward);
-    const weir_op *scores = get(&forward, WEIR_PART_CORE, 0, 0);
-    const weir_op *softmax = get(&forward, WEIR_PART_CORE, 0, 1);
-    const weir_op *values = get(&forward, WEIR_PART_CORE, 0, 2);
+    const weir_op *scores = get(&forward, WEIR_MODEL_PART_CORE, 0, 0);
+    const weir_op *softmax = get(&forward, WEIR_MODEL_PART_CORE, 0, 1);
+    const weir_op *values = get(&forward, WEIR_MODEL_PART_CORE, 0, 2);
     expect_size(scores, 2048, 2048, 96);
     expect_size(values, 2048, 96, 2048);
     assert_int_equal(scores->batch, 4 * 8);
@@ -199,8 +199,8 @@ static void writes_scores_of_unfused_attention_masked_or_not(void **state)
     double flop = 0;
     for (uint32_t i = 0; i < backward.count; i++) {
         const weir_op *op = &backward.op[i];
-        flop += op->part == WEIR_PART_CORE ? op->flop : 0;
-        assert_true(op->part != WEIR_PART_CORE || op->pass == WEIR_PASS_DGRAD);
+        flop += op->part == WEIR_MODEL_PART_CORE ? op->flop : 0;
+        assert_true(op->part != WEIR_MODEL_PART_CORE || op->pass == WEIR_PASS_DGRAD);
     }
     assert_true(flop == 2 * (scores->flop + values->flop));
 }
@@ -215,19 +215,19 @@ static void has_the_sizes_of_llama_on_eight_ranks(void **state)
     weir_op_list f, b;
     weir_ops_layer(&m, 0, &shape, false, &f);
     weir_ops_layer(&m, 0, &shape, true, &b);
-    expect_size(get(&f, WEIR_PART_QKV, 0, 0), 8192, (8 + 2) * 128, 8192);
-    expect_size(get(&f, WEIR_PART_OUTPUT, 0, 0), 8192, 8192, 8 * 128);
-    expect_size(get(&f, WEIR_PART_UP, 0, 0), 8192, 2 * 3584, 8192);
-    expect_size(get(&f, WEIR_PART_DOWN, 0, 0), 8192, 8192, 3584);
-    expect_size(get(&f, WEIR_PART_ATTENTION_NORM, 0, 0), 1024, 8192, 1);
-    assert_int_equal(get(&f, WEIR_PART_UP, 0, 0)->split, WEIR_SPLIT_COLUMNS);
-    assert_int_equal(get(&f, WEIR_PART_DOWN, 0, 0)->split, WEIR_SPLIT_ROWS);
-    expect_size(get(&b, WEIR_PART_DOWN, WEIR_PASS_DGRAD, 0), 8192, 3584, 8192);
-    expect_size(get(&b, WEIR_PART_DOWN, WEIR_PASS_WGRAD, 0), 8192, 3584, 8192);
-    expect_size(get(&b, WEIR_PART_QKV, WEIR_PASS_WGRAD, 0), 1280, 8192, 8192);
+    expect_size(get(&f, WEIR_MODEL_PART_QKV, 0, 0), 8192, (8 + 2) * 128, 8192);
+    expect_size(get(&f, WEIR_MODEL_PART_OUTPUT, 0, 0), 8192, 8192, 8 * 128);
+    expect_size(get(&f, WEIR_MODEL_PART_UP, 0, 0), 8192, 2 * 3584, 8192);
+    expect_size(get(&f, WEIR_MODEL_PART_DOWN, 0, 0), 8192, 8192, 3584);
+    expect_size(get(&f, WEIR_MODEL_PART_ATTENTION_NORM, 0, 0), 1024, 8192, 1);
+    assert_int_equal(get(&f, WEIR_MODEL_PART_UP, 0, 0)->split, WEIR_SPLIT_COLUMNS);
+    assert_int_equal(get(&f, WEIR_MODEL_PART_DOWN, 0, 0)->split, WEIR_SPLIT_ROWS);
+    expect_size(get(&b, WEIR_MODEL_PART_DOWN, WEIR_PASS_DGRAD, 0), 8192, 3584, 8192);
+    expect_size(get(&b, WEIR_MODEL_PART_DOWN, WEIR_PASS_WGRAD, 0), 8192, 3584, 8192);
+    expect_size(get(&b, WEIR_MODEL_PART_QKV, WEIR_PASS_WGRAD, 0), 1280, 8192, 8192);
     /* Backward begins at the end of the layer. */
-    assert_int_equal(b.op[0].part, WEIR_PART_DOWN);
-    assert_int_equal(b.op[b.count - 1].part, WEIR_PART_ATTENTION_NORM);
+    assert_int_equal(b.op[0].part, WEIR_MODEL_PART_DOWN);
+    assert_int_equal(b.op[b.count - 1].part, WEIR_MODEL_PART_ATTENTION_NORM);
 }
 
 static void moves_the_bytes_of_the_reference(void **state)
@@ -240,25 +240,25 @@ static void moves_the_bytes_of_the_reference(void **state)
     weir_op_list forward, backward;
     weir_ops_layer(&m, 0, &shape, false, &forward);
     weir_ops_layer(&m, 0, &shape, true, &backward);
-    const weir_op *op = get(&forward, WEIR_PART_ATTENTION_NORM, 0, 0);
+    const weir_op *op = get(&forward, WEIR_MODEL_PART_ATTENTION_NORM, 0, 0);
     assert_true(op->bytes_read + op->bytes_written == 4 * tokens * h);
-    op = get(&backward, WEIR_PART_ATTENTION_NORM, WEIR_PASS_DGRAD, 0);
+    op = get(&backward, WEIR_MODEL_PART_ATTENTION_NORM, WEIR_PASS_DGRAD, 0);
     assert_true(op->bytes_read + op->bytes_written == 8 * tokens * h); /* 6 to 8 */
-    op = get(&forward, WEIR_PART_ACTIVATION, 0, 0);
+    op = get(&forward, WEIR_MODEL_PART_ACTIVATION, 0, 0);
     assert_true(op->bytes_read + op->bytes_written == 6 * tokens * f);
-    op = get(&backward, WEIR_PART_ACTIVATION, WEIR_PASS_DGRAD, 0);
+    op = get(&backward, WEIR_MODEL_PART_ACTIVATION, WEIR_PASS_DGRAD, 0);
     assert_true(op->bytes_read + op->bytes_written == 10 * tokens * f);
-    op = get(&forward, WEIR_PART_ROPE, 0, 0);
+    op = get(&forward, WEIR_MODEL_PART_ROPE, 0, 0);
     assert_true(op->bytes_read + op->bytes_written == 4 * tokens * 128 * (32 + 8));
-    op = get(&forward, WEIR_PART_ATTENTION_ADD, 0, 0);
+    op = get(&forward, WEIR_MODEL_PART_ATTENTION_ADD, 0, 0);
     assert_true(op->bytes_read + op->bytes_written == 6 * tokens * h);
     /* Accumulating in 32 bits reads and writes 8 bytes of a parameter, in the product or beside. */
-    op = get(&backward, WEIR_PART_DOWN, WEIR_PASS_WGRAD, 0);
+    op = get(&backward, WEIR_MODEL_PART_DOWN, WEIR_PASS_WGRAD, 0);
     assert_true(op->bytes_written == 4 * h * f);
     assert_true(op->bytes_read == 4 * h * f + 2 * tokens * (h + f));
     shape.separate_accumulation = true;
     weir_ops_layer(&m, 0, &shape, true, &backward);
-    op = get(&backward, WEIR_PART_DOWN, WEIR_PASS_WGRAD, 1);
+    op = get(&backward, WEIR_MODEL_PART_DOWN, WEIR_PASS_WGRAD, 1);
     assert_true(op->bytes_read + op->bytes_written == 10 * h * f);
 }
 
@@ -274,11 +274,11 @@ static void moves_logits_three_times_unless_fused(void **state)
         shape.fused_loss = fused;
         weir_ops_head(&m, &shape, false, &f);
         weir_ops_head(&m, &shape, true, &b);
-        const weir_op *x = get(&f, WEIR_PART_LOSS, 0, 0);
-        const weir_op *y = get(&b, WEIR_PART_LOSS, WEIR_PASS_DGRAD, 0);
+        const weir_op *x = get(&f, WEIR_MODEL_PART_LOSS, 0, 0);
+        const weir_op *y = get(&b, WEIR_MODEL_PART_LOSS, WEIR_PASS_DGRAD, 0);
         assert_true(x->bytes_read + x->bytes_written + y->bytes_read + y->bytes_written ==
                     logits * (fused ? 6 : 16));
-        expect_size(get(&f, WEIR_PART_HEAD, 0, 0), 8192, 16128, 4096);
+        expect_size(get(&f, WEIR_MODEL_PART_HEAD, 0, 0), 8192, 16128, 4096);
     }
 }
 
@@ -289,13 +289,13 @@ static void has_the_sizes_of_deepseeks_latent_attention(void **state)
     weir_op_shape shape = {.sequences = 1, .length = 4096};
     weir_op_list f;
     weir_ops_layer(&m, 0, &shape, false, &f);
-    expect_size(get(&f, WEIR_PART_LATENT, 0, 0), 4096, 1536, 7168);
-    expect_size(get(&f, WEIR_PART_LATENT, 0, 1), 4096, 576, 7168);
-    expect_size(get(&f, WEIR_PART_QKV, 0, 0), 4096, 128 * 192, 1536);
-    expect_size(get(&f, WEIR_PART_QKV, 0, 1), 4096, 128 * 256, 512);
-    expect_size(get(&f, WEIR_PART_OUTPUT, 0, 0), 4096, 7168, 128 * 128);
+    expect_size(get(&f, WEIR_MODEL_PART_LATENT, 0, 0), 4096, 1536, 7168);
+    expect_size(get(&f, WEIR_MODEL_PART_LATENT, 0, 1), 4096, 576, 7168);
+    expect_size(get(&f, WEIR_MODEL_PART_QKV, 0, 0), 4096, 128 * 192, 1536);
+    expect_size(get(&f, WEIR_MODEL_PART_QKV, 0, 1), 4096, 128 * 256, 512);
+    expect_size(get(&f, WEIR_MODEL_PART_OUTPUT, 0, 0), 4096, 7168, 128 * 128);
     /* TM 2: 2 b nq s^2 [(dn + dr) + dv] / 2, with the diagonal. */
-    const weir_op *core = get(&f, WEIR_PART_CORE, 0, 0);
+    const weir_op *core = get(&f, WEIR_MODEL_PART_CORE, 0, 0);
     assert_true(core->flop == 2.0 * 128 * 4096 * 4097 / 2 * (192 + 128));
 }
 
@@ -307,26 +307,26 @@ static void gives_experts_their_rows(void **state)
     weir_op_list f, b;
     weir_ops_layer(&m, 60, &shape, false, &f);
     weir_ops_layer(&m, 60, &shape, true, &b);
-    const weir_op *up = get(&f, WEIR_PART_EXPERT_UP, 0, 0);
+    const weir_op *up = get(&f, WEIR_MODEL_PART_EXPERT_UP, 0, 0);
     expect_size(up, 4096 * 8, 2 * 2048, 7168);
     assert_int_equal(up->batch, 8);
     assert_int_equal(up->kind, WEIR_OP_GROUPED_GEMM);
     assert_true(up->bytes_read == 2.0 * (32768.0 * 7168 + 8.0 * 7168 * 4096));
-    expect_size(get(&f, WEIR_PART_ROUTER, 0, 0), 4096, 256, 7168);
-    expect_size(get(&f, WEIR_PART_SHARED_DOWN, 0, 0), 4096, 7168, 2048);
-    const weir_op *wgrad = get(&b, WEIR_PART_EXPERT_UP, WEIR_PASS_WGRAD, 0);
+    expect_size(get(&f, WEIR_MODEL_PART_ROUTER, 0, 0), 4096, 256, 7168);
+    expect_size(get(&f, WEIR_MODEL_PART_SHARED_DOWN, 0, 0), 4096, 7168, 2048);
+    const weir_op *wgrad = get(&b, WEIR_MODEL_PART_EXPERT_UP, WEIR_PASS_WGRAD, 0);
     assert_true(wgrad->flop == up->flop);
     assert_true(wgrad->bytes_written == 4.0 * 8 * 7168 * 4096);
     /* TM 3: 2 x 2 T k h each way. */
-    const weir_op *permute = get(&f, WEIR_PART_DISPATCH, 0, 0);
+    const weir_op *permute = get(&f, WEIR_MODEL_PART_DISPATCH, 0, 0);
     assert_true(permute->bytes_read + permute->bytes_written == 4.0 * 32768 * 7168);
     /* The busiest rank; a capacity drops or pads instead. */
     shape.expert_load = 1.25;
     weir_ops_layer(&m, 60, &shape, false, &f);
-    expect_size(get(&f, WEIR_PART_EXPERT_UP, 0, 0), 40960, 4096, 7168);
+    expect_size(get(&f, WEIR_MODEL_PART_EXPERT_UP, 0, 0), 40960, 4096, 7168);
     shape.capacity = 1.1;
     weir_ops_layer(&m, 60, &shape, false, &f);
-    assert_int_equal(get(&f, WEIR_PART_EXPERT_UP, 0, 0)->m, 36045); /* 36044.8 */
+    assert_int_equal(get(&f, WEIR_MODEL_PART_EXPERT_UP, 0, 0)->m, 36045); /* 36044.8 */
 }
 
 static void keeps_the_work_of_experts_over_tensor_ranks(void **state)
@@ -338,8 +338,8 @@ static void keeps_the_work_of_experts_over_tensor_ranks(void **state)
     weir_ops_layer(&m, 0, &(weir_op_shape){.sequences = 1, .length = 4096}, false, &whole);
     for (shape.expert_tensor = 1; shape.expert_tensor <= 4; shape.expert_tensor *= 2) {
         weir_ops_layer(&m, 0, &shape, false, &split);
-        assert_true(4 * get(&split, WEIR_PART_EXPERT_UP, 0, 0)->flop ==
-                    get(&whole, WEIR_PART_EXPERT_UP, 0, 0)->flop);
+        assert_true(4 * get(&split, WEIR_MODEL_PART_EXPERT_UP, 0, 0)->flop ==
+                    get(&whole, WEIR_MODEL_PART_EXPERT_UP, 0, 0)->flop);
     }
 }
 
@@ -391,7 +391,7 @@ static void reads_narrow_operands_in_fewer_bytes(void **state)
     weir_op_shape shape = {.sequences = 1, .length = 8192, .bytes = {.operand = 1}};
     weir_op_list f;
     weir_ops_layer(&m, 0, &shape, false, &f);
-    const weir_op *op = get(&f, WEIR_PART_DOWN, 0, 0);
+    const weir_op *op = get(&f, WEIR_MODEL_PART_DOWN, 0, 0);
     assert_true(op->bytes_read == 8192.0 * 14336 + 14336.0 * 4096);
     assert_true(op->bytes_written == 2.0 * 8192 * 4096);
 }
@@ -404,7 +404,7 @@ static void counts_packed_documents_by_their_pairs(void **state)
     weir_op_shape shape = {.sequences = 1, .length = 8192, .pairs = 8 * 1024.0 * 1025 / 2};
     weir_op_list f;
     weir_ops_layer(&m, 0, &shape, false, &f);
-    assert_true(get(&f, WEIR_PART_CORE, 0, 0)->flop == 4.0 * 128 * 32 * 8 * 1024 * 1025 / 2);
+    assert_true(get(&f, WEIR_MODEL_PART_CORE, 0, 0)->flop == 4.0 * 128 * 32 * 8 * 1024 * 1025 / 2);
 }
 
 static void says_which_split_does_not_fit(void **state)

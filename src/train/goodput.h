@@ -1,7 +1,12 @@
 /* goodput.h: what failures, restarts and checkpoints leave of a run's time.
  *
- * J. Young, CACM 17(9), 1974; J. Daly, FGCS 22(3), 2006; failure rates per part from
- * presets/reliability.yaml (Llama 3, 2407.21783, table 5). Not here: the step itself. */
+ * J. Young, "A first order approximation to the optimum checkpoint interval", CACM 17(9), 1974;
+ * J. Daly, "A higher order estimate of the optimum checkpoint interval for restart dumps", FGCS
+ * 22(3), 2006. Failures are a Poisson process; they also hit checkpoints and restarts. Work between
+ * two checkpoints of w = interval + stall then takes M e^(R/M) (e^(w/M) - 1) (Daly, equation 13),
+ * M the mean time between failures of the job and R detection plus restart.
+ *
+ * Rates and times: presets/reliability.yaml. Not here: the step itself. */
 #ifndef WEIR_TRAIN_GOODPUT_H
 #define WEIR_TRAIN_GOODPUT_H
 
@@ -11,26 +16,24 @@ typedef struct {
     double devices;
     double device_mtbf_s; /* of one device with its share of host and network; 0: never fails */
     double detect_s, restart_s;
-    double interval_s;         /* between checkpoints; 0: the best one */
-    double state_bytes;        /* of a checkpoint on one device's share */
-    double stored_bytes_per_s; /* of one device to storage */
-    double
-        copied_bytes_per_s; /* of one device to its host; asynchronous checkpoints stall for it */
-    bool asynchronous;
+    double interval_s;         /* of work between checkpoints; 0: Daly's */
+    double state_bytes;        /* of a checkpoint, of one device's share */
+    double stored_bytes_per_s; /* of one device to storage; 0: no checkpoints are written */
+    double copied_bytes_per_s; /* of one device to its host's memory */
+    bool asynchronous;         /* it goes on once the copy is made */
 } weir_goodput_job;
 
 typedef struct {
-    double mtbf_s;                                      /* of the job */
-    double stall_s;                                     /* of a checkpoint */
-    double interval_s;                                  /* used */
-    double young_s, daly_s;                             /* the best intervals by both formulas */
+    double mtbf_s;          /* of the job; INFINITY: never fails */
+    double stall_s;         /* of one checkpoint */
+    double write_s;         /* until it is safe; an interval is not shorter */
+    double interval_s;      /* that was used; INFINITY: none are written and none are needed */
+    double young_s, daly_s; /* the best ones by both formulas */
     double checkpoint_share, lost_share, restart_share; /* of the time */
-    double goodput;                                     /* the rest */
+    double goodput;                                     /* the rest; the four add up to 1 */
 } weir_goodput;
 
+/* Without checkpoints a job that fails never ends: goodput 0. */
 void weir_goodput_of(const weir_goodput_job *job, weir_goodput *goodput);
-
-/* Played with seeded exponential failures over `hours`; for tests and distributions. */
-double weir_goodput_play(const weir_goodput_job *job, double hours, uint64_t seed);
 
 #endif

@@ -259,21 +259,32 @@ static bool find_best(const weir_library *library, const weir_collective_shape *
     return found;
 }
 
-static weir_code find_caller(const weir_library *library, const char *name, double *seconds,
-                             weir_err *err)
+static const library_caller *caller_named(const library_callers *callers, const char *name)
+{
+    for (uint32_t i = 0; i < callers->count; i++) {
+        if (strcmp(callers->items[i].name, name) == 0) {
+            return &callers->items[i];
+        }
+    }
+    return NULL;
+}
+
+/* What a call by name adds: everywhere, and on the network where that has a figure of its own. */
+static weir_code find_caller(const weir_library *library, const library_network *network,
+                             const char *name, double *seconds, weir_err *err)
 {
     *seconds = 0;
     if (!name) {
         return WEIR_OK;
     }
-    for (uint32_t i = 0; i < library->caller_count; i++) {
-        if (strcmp(library->callers[i].name, name) == 0) {
-            *seconds = library->callers[i].seconds;
-            return WEIR_OK;
-        }
+    const library_caller *everywhere = caller_named(&library->callers, name);
+    const library_caller *here = network ? caller_named(&network->callers, name) : NULL;
+    if (!everywhere && !here) {
+        return weir_err_set(err, WEIR_ERR_INPUT, "library %s knows no caller '%.60s'", library->id,
+                            name);
     }
-    return weir_err_set(err, WEIR_ERR_INPUT, "library %s knows no caller '%.60s'", library->id,
-                        name);
+    *seconds = (everywhere ? everywhere->seconds : 0) + (here ? here->seconds : 0);
+    return WEIR_OK;
 }
 
 weir_code weir_library_choose(const weir_library *library, const weir_collective_shape *shape,
@@ -285,7 +296,7 @@ weir_code weir_library_choose(const weir_library *library, const weir_collective
     double caller_s;
     weir_code code = check_shape(shape, err);
     if (code || (code = find_transports(library, shape, wish, &transports, err)) ||
-        (code = find_caller(library, wish->caller, &caller_s, err))) {
+        (code = find_caller(library, transports.network, wish->caller, &caller_s, err))) {
         return code;
     }
     if (!find_best(library, shape, wish, &transports, &best)) {

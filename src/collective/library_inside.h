@@ -51,12 +51,24 @@ typedef struct {
     library_node_road roads[LIBRARY_ROAD_COUNT];
 } library_node;
 
+/* Who launches collectives, and what each of their calls adds. */
+typedef struct {
+    const char *name;
+    double seconds;
+} library_caller;
+
+typedef struct {
+    library_caller *items;
+    uint32_t count;
+} library_callers;
+
 typedef struct {
     const char *id;
     library_parts parts;
     double bytes_per_s;
-    double base_s;         /* where a node has one device: there is no road inside it */
-    uint32_t most_at_tree; /* over so many nodes the library takes rings only; 0: no limit */
+    double base_s;           /* where a node has one device: there is no road inside it */
+    uint32_t most_at_tree;   /* over so many nodes the library takes rings only; 0: no limit */
+    library_callers callers; /* what their calls add here beside those of the library */
     library_network_road roads[LIBRARY_ROAD_COUNT];
 } library_network;
 
@@ -64,11 +76,6 @@ typedef struct {
     const char *node, *network;      /* network NULL: one node */
     double large_share, small_share; /* mean error from 1 MiB on, and below; NAN: no rows */
 } library_residue;
-
-typedef struct {
-    const char *name;
-    double seconds;
-} library_caller;
 
 struct weir_library {
     weir_arena *arena;
@@ -78,8 +85,7 @@ struct weir_library {
     uint32_t node_count;
     library_network *networks;
     uint32_t network_count;
-    library_caller *callers;
-    uint32_t caller_count;
+    library_callers callers;
     library_residue *residues;
     uint32_t residue_count;
 };

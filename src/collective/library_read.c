@@ -134,11 +134,12 @@ static weir_code read_road(const weir_yaml *doc, const weir_yaml_node *mapping,
     return code ? code : read_figures(doc, mapping, figures, count, made, err);
 }
 
-/* Every transport says which of `sources` its figures are from. */
+/* Every transport says which of `sources` its figures are from. own: a key beside, or NULL. */
 static weir_code check_transport(const library_reader *reader, const weir_yaml_node *mapping,
-                                 const figure *figures, uint32_t count, weir_err *err)
+                                 const figure *figures, uint32_t count, const char *own,
+                                 weir_err *err)
 {
-    const char *keys[FIELDS_MAX + LIBRARY_ROAD_COUNT + 2];
+    const char *keys[FIELDS_MAX + LIBRARY_ROAD_COUNT + 3];
     uint32_t known = 0;
     for (uint32_t i = 0; i < count; i++) {
         keys[known++] = figures[i].key;
@@ -148,6 +149,9 @@ static weir_code check_transport(const library_reader *reader, const weir_yaml_n
     }
     keys[known++] = "source";
     keys[known++] = "parts";
+    if (own) {
+        keys[known++] = own;
+    }
     const weir_yaml_node *source, *sources = weir_yaml_find(reader->root, "sources");
     const weir_yaml *doc = reader->doc;
     weir_code code = weir_yaml_check_keys(doc, mapping, keys, known, err);
@@ -186,11 +190,42 @@ static weir_code read_parts(const library_reader *reader, const weir_yaml_node *
     return WEIR_OK;
 }
 
+/* callers: {torch: 16 us}, or nothing. */
+static weir_code read_callers(const library_reader *reader, const weir_yaml_node *mapping,
+                              library_callers *callers, weir_err *err)
+{
+    struct weir_library *library = reader->library;
+    const weir_yaml *doc = reader->doc;
+    const weir_yaml_node *list = weir_yaml_find(mapping, "callers");
+    if (!list) {
+        return WEIR_OK;
+    }
+    if (list->kind != WEIR_YAML_MAPPING) {
+        return weir_yaml_reject(doc, list, "callers with seconds (torch: 16 us)", err);
+    }
+    callers->items = weir_arena_alloc(library->arena, list->count + 1, sizeof *callers->items);
+    if (!callers->items) {
+        return no_memory(err);
+    }
+    for (const weir_yaml_node *n = list->first; n; n = n->next) {
+        library_caller *made = &callers->items[callers->count++];
+        weir_code code = weir_unit_read(doc, n, WEIR_DIMENSION_SECONDS, &made->seconds, err);
+        if (code) {
+            return code;
+        }
+        made->name = weir_arena_copy(library->arena, n->key);
+        if (!made->name) {
+            return no_memory(err);
+        }
+    }
+    return WEIR_OK;
+}
+
 static weir_code read_node(const library_reader *reader, const weir_yaml_node *mapping,
                            library_node *made, weir_err *err)
 {
     const weir_yaml *doc = reader->doc;
-    weir_code code = check_transport(reader, mapping, node_figures, COUNT(node_figures), err);
+    weir_code code = check_transport(reader, mapping, node_figures, COUNT(node_figures), NULL, err);
     if (!code) {
         code = read_figures(doc, mapping, node_figures, COUNT(node_figures), made, err);
     }
@@ -211,12 +246,16 @@ static weir_code read_network(const library_reader *reader, const weir_yaml_node
                               library_network *made, weir_err *err)
 {
     const weir_yaml *doc = reader->doc;
-    weir_code code = check_transport(reader, mapping, network_figures, COUNT(network_figures), err);
+    weir_code code =
+        check_transport(reader, mapping, network_figures, COUNT(network_figures), "callers", err);
     if (!code) {
         code = read_figures(doc, mapping, network_figures, COUNT(network_figures), made, err);
     }
     if (!code) {
         code = read_parts(reader, mapping, &made->parts, err);
+    }
+    if (!code) {
+        code = read_callers(reader, mapping, &made->callers, err);
     }
     for (uint32_t i = 0; i < LIBRARY_ROAD_COUNT && !code; i++) {
         const weir_yaml_node *road = weir_yaml_find(mapping, node_road_names[i]);
@@ -293,30 +332,6 @@ static weir_code read_takes(const library_reader *reader, const weir_yaml_node *
     return WEIR_OK;
 }
 
-static weir_code read_callers(const library_reader *reader, const weir_yaml_node *mapping,
-                              weir_err *err)
-{
-    struct weir_library *library = reader->library;
-    const weir_yaml *doc = reader->doc;
-    library->callers =
-        weir_arena_alloc(library->arena, mapping->count + 1, sizeof *library->callers);
-    if (!library->callers) {
-        return no_memory(err);
-    }
-    for (const weir_yaml_node *n = mapping->first; n; n = n->next) {
-        library_caller *made = &library->callers[library->caller_count++];
-        weir_code code = weir_unit_read(doc, n, WEIR_DIMENSION_SECONDS, &made->seconds, err);
-        if (code) {
-            return code;
-        }
-        made->name = weir_arena_copy(library->arena, n->key);
-        if (!made->name) {
-            return no_memory(err);
-        }
-    }
-    return WEIR_OK;
-}
-
 /* left: a list of {node: ID, network: ID, large: SHARE, small: SHARE}. */
 static weir_code read_residues(const library_reader *reader, const weir_yaml_node *list,
                                weir_err *err)
@@ -362,11 +377,10 @@ weir_code library_read(struct weir_library *library, const weir_yaml *doc,
         (code = weir_yaml_need(doc, mapping, "sources", WEIR_YAML_MAPPING, &sources, err))) {
         return code;
     }
-    const weir_yaml_node *callers = weir_yaml_find(mapping, "callers");
     const weir_yaml_node *left = weir_yaml_find(mapping, "left");
     if ((code = read_takes(&reader, takes, err)) || (code = read_nodes(&reader, nodes, err)) ||
         (code = read_networks(&reader, networks, err)) ||
-        (callers && (code = read_callers(&reader, callers, err))) ||
+        (code = read_callers(&reader, mapping, &library->callers, err)) ||
         (left && (code = read_residues(&reader, left, err)))) {
         return code;
     }

@@ -407,6 +407,33 @@ static void a_caller_adds_its_launch(void **state)
     weir_library_free(library);
 }
 
+/* 4 x 8 B200 over EFA: calls queued behind each other (ml-engineering, network/benchmarks: bus
+ * bandwidth 0.65 GB/s at 32 KiB, 12.47 at 1 MiB), and one call at a time on idle devices (2.84 at
+ * 512 KiB, 5.37 at 1 MiB: 358 and 378 us). */
+static void one_call_over_efa_costs_more_than_calls_behind_each_other(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *caller;
+        double bytes, bus_gb_per_s;
+    } rows[] = {{NULL, 32 * 1024, 0.65},
+                {NULL, MIB, 12.47},
+                {"torch", MIB / 2, 2.84},
+                {"torch", MIB, 5.37}};
+    weir_library *library = open_library("nccl-2.27");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_collective_shape shape = h100(4, rows[i].bytes);
+        shape.node_bytes_per_s = 900e9;
+        weir_collective_wish wish = automatic("nvlink5", "efa-p6-b200");
+        wish.caller = rows[i].caller;
+        weir_collective_choice choice = choose(library, &shape, &wish);
+        expect_near(rows[i].caller ? "one call" : "queued calls",
+                    weir_collective_estimate_s(&shape, &choice),
+                    rows[i].bytes * 2 * 31 / 32 / (rows[i].bus_gb_per_s * 1e9), 0.12);
+    }
+    weir_library_free(library);
+}
+
 /* DeepEP's page, low-latency kernels on H800, microseconds. */
 static void deepep_is_near_its_page(void **state)
 {
@@ -555,6 +582,39 @@ static void a_library_is_read_from_any_document(void **state)
     weir_library_free(library);
 }
 
+static void a_network_adds_to_what_a_caller_costs_everywhere(void **state)
+{
+    (void)state;
+    weir_library *library = NULL;
+    weir_err err = {0};
+    if (read_text(HEAD NODES "networks:\n"
+                             "  n: {source: s, base: 1 us, callers: {torch: 5 us, jax: 7 us},\n"
+                             "      simple: {hop: 1 us, efficiency: 0.5}}\n"
+                             "callers: {torch: 2 us}\n"
+                             "sources: {s: {what: w}}\n",
+                  &library, &err) != WEIR_OK) {
+        fail_msg("%s", err.text);
+    }
+    static const struct {
+        const char *caller;
+        uint32_t nodes;
+        double us; /* under 0: unknown */
+    } rows[] = {{"torch", 1, 2}, {"torch", 2, 7}, {"jax", 2, 7}, {"jax", 1, -1}, {"tf", 2, -1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_collective_shape shape = h100(rows[i].nodes, 1e6);
+        weir_collective_wish wish = automatic("a", rows[i].nodes > 1 ? "n" : NULL);
+        double plain = choose(library, &shape, &wish).latency_s;
+        wish.caller = rows[i].caller;
+        weir_collective_choice choice;
+        weir_code code = weir_library_choose(library, &shape, &wish, &choice, &err);
+        assert_int_equal(code, rows[i].us < 0 ? WEIR_ERR_INPUT : WEIR_OK);
+        if (code == WEIR_OK) {
+            expect_near(rows[i].caller, choice.latency_s - plain, rows[i].us * 1e-6, 1e-9);
+        }
+    }
+    weir_library_free(library);
+}
+
 static void wrong_libraries_are_refused_with_line_and_column(void **state)
 {
     (void)state;
@@ -576,6 +636,12 @@ static void wrong_libraries_are_refused_with_line_and_column(void **state)
         {HEAD NODES "networks:\n  n: {source: s}\nsources: {s: {what: w}}\n", "x.yaml:6:", "base"},
         {HEAD NODES SOURCES "left: [{large: 0.1}]\n", "x.yaml:", "node"},
         {HEAD NODES SOURCES "callers: {torch: 1 GB}\n", "x.yaml:", "'1 GB'"},
+        {HEAD NODES SOURCES "callers: 16 us\n", "x.yaml:7:10:", "callers with seconds"},
+        {HEAD NODES "networks:\n  n: {source: s, base: 1 us, callers: {torch: 1}}\n"
+                    "sources: {s: {what: w}}\n",
+         "x.yaml:6:", "'1'"},
+        {HEAD "nodes:\n  a: {source: s, callers: {torch: 1 us}}\n" SOURCES,
+         "x.yaml:4:", "'callers'"},
         {HEAD NODES SOURCES "extra: 1\n", "x.yaml:7:", "'extra'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -610,6 +676,8 @@ int main(void)
         cmocka_unit_test(large_sizes_are_near_those_published),
         cmocka_unit_test(time_grows_with_bytes_and_falls_with_bandwidth),
         cmocka_unit_test(a_caller_adds_its_launch),
+        cmocka_unit_test(one_call_over_efa_costs_more_than_calls_behind_each_other),
+        cmocka_unit_test(a_network_adds_to_what_a_caller_costs_everywhere),
         cmocka_unit_test(deepep_is_near_its_page),
         cmocka_unit_test(a_message_between_nodes_takes_a_hop_and_an_all_to_all_one_for_each_peer),
         cmocka_unit_test(it_knows_where_it_was_validated),

@@ -101,7 +101,10 @@ def predict(shape, library):
     network = library["networks"][shape["network"]] if shape["network"] else None
     best = min(seconds_of(shape, node, network, a, w)
                for a, w in candidates(shape, node, network))
-    return best + (library["callers"][shape["caller"]] if shape["caller"] else 0)
+    caller = shape["caller"]
+    if caller:
+        best += library["callers"][caller] + (network or {}).get("callers", {}).get(caller, 0)
+    return best
 
 
 def straight_line(points):

@@ -46,7 +46,9 @@ SOURCES = {
     "efa-v1": "straight line and latency published for AWS p4de 2 x 8 A100",
     "efa-v2": "AWS p5 2 x 8 H100",
     "efa-v3": "efa-v2 with the peaks of AWS p5en 4 x 8 H200 (ring 365, NVLS tree 310 GB/s)",
-    "efa-v4": "AWS p6 2 x 8 (latencies) and 4 x 8 B200; over 2 nodes it showed no tree",
+    "efa-v4": "AWS p6 2 x 8 (latencies) and 4 x 8 B200: calls behind each other (ml-engineering,"
+              " network/benchmarks) and one at a time, from 512 KiB on; callers: what the second way"
+              " of timing adds to the first",
     "slingshot-11": "CSCS Alps 2 x 4 GH200, libfabric plugin",
     "slingshot-11-pcie": "HPE hpc-ai-envs, 16 ranks, hardware not named: 4 nodes of 4 NICs assumed",
     "slingshot-11-2nic": "Polaris 2 x 4 A100 with 2 NICs a node",
@@ -102,6 +104,9 @@ def network_lines(name, figures):
     lines.append(f"    {figure('base', figures['base'])}")
     if "tree_until" in figures:
         lines.append(f"    tree_until: {figures['tree_until']}")
+    callers = ", ".join(f"{who}: {digits(s * 1e6)} us"
+                        for who, s in figures.get("callers", {}).items())
+    lines += [f"    callers: {{{callers}}}"] if callers else []
     return lines + road_lines(figures) + [f"    source: {name}"]
 
 

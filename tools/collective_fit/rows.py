@@ -3,6 +3,7 @@ NICs and library, never by a table of systems, so that rows that nobody has seen
 """
 import csv
 import re
+from pathlib import Path
 
 GB = 1e9
 # accelerator named in the text -> transport of its node's links; the first that occurs
@@ -106,6 +107,11 @@ def measured(path):
         return [classify(r) for r in csv.DictReader(source)
                 if r["size_bytes"] and r["gpus"][:1].isdigit() and r["time_us"] and float(r["time_us"]) > 0 and
                 not NOT_TARGETS.search(r["note"])]
+
+
+def queued():
+    """Timings beside measured.csv, of the same nodes as some of its rows (queued.csv)."""
+    return measured(Path(__file__).parent / "queued.csv")
 
 
 def one_node(kind, ranks, node, size, seconds, system, **other):

@@ -16,7 +16,8 @@ MIB = 1 << 20
 # below, above: what a figure may become
 BOUNDS = {"base": (2 * US, 60 * US), "hop": (0.1 * US, 600 * US), "message": (0.01 * US, 20 * US), "efficiency": (5e-4, 1.0),
           "between": (0.05, 1.0), "tree": (5e-4, 1.0), "step": (0.05 * US, 1000 * US),
-          "fill": (5 * US, 4000 * US), "copy": (1e-13, 5e-12)}
+          "fill": (5 * US, 4000 * US), "copy": (1e-13, 5e-12),
+          "torch": (1 * US, 1000 * US)}
 LL_MOST, LL128_MOST = 0.5, 120 / 128  # flags beside the data: 8 of 16 bytes, 8 of 128 (NCCL)
 
 NODE_START = {
@@ -41,6 +42,7 @@ PCIE4 = {"ll": {"base": 4.6 * US, "hop": 0.8 * US, "efficiency": 0.26},
          "simple": {"base": 12 * US, "hop": 1 * US, "efficiency": 0.64, "step": 1 * US,
                     "fill": 100 * US},
          "exchange": {"base": 7 * US, "efficiency": 0.71, "step": 1 * US, "fill": 100 * US}}
+ONE_CALL = 25 * US  # what PyTorch's calls cost the host (20 to 30 us: the page of queued.csv)
 GIB = 1 << 30
 # bus GB/s of rings at large sizes, NVLS off (B200 p6 sweep, H100 sweep and maintainer's figure)
 RING_SWEEPS = {"nvlink4": [(2, 4 * GIB, 367), (4, 4 * GIB, 370), (8, 8 * GIB, 370)],
@@ -231,9 +233,11 @@ class Fit:
         efa3["simple"].update(efficiency=0.93, tree=0.80)  # p5en: ring 365, NVLS tree 310 GB/s
         if not self.skips("efa-v3"):
             made["efa-v3"] = efa3
-        self.network("efa-v4", NETWORK_KEYS + [("simple", "efficiency")],
-                     dict(copy.deepcopy(made["efa-v2"]), tree_until=2),
-                     [r for r in same(self.rows, network="efa-v4") if r["m"] == 2 or
+        # timed both ways: calls behind each other, and one call on idle devices, whose first sizes
+        # (up to 256 KiB) are the start of that run
+        self.network("efa-v4", NETWORK_KEYS + [("simple", "efficiency"), ("callers", "torch")],
+                     dict(copy.deepcopy(made["efa-v2"]), callers={"torch": ONE_CALL}),
+                     [r for r in same(self.rows, network="efa-v4") if not r["caller"] or
                       r["bytes"] >= MIB / 2], 0.1)
         self.line("efa-v1", made["efa-v2"])
         self.network("slingshot-11", NETWORK_KEYS, NETWORK_START)

@@ -165,8 +165,11 @@ static void add_buffers(const estimate *e, weir_train_memory *memory)
     const weir_model *m = e->job->model;
     double tokens = (double)p->micro_batch * p->sequence / p->context;
     double message = 2 * tokens * m->hidden / (p->sequence_parallel ? p->tensor : 1);
-    uint32_t axes =
-        (p->tensor > 1) + (p->context > 1) + (p->pipeline > 1) + (p->data > 1) + (p->expert > 1);
+    const uint32_t sizes[] = {p->tensor, p->context, p->pipeline, p->data, p->expert};
+    uint32_t axes = 0;
+    for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        axes += sizes[i] > 1 ? 1 : 0;
+    }
     if (p->pipeline > 1) {
         memory->buffers += 2 * message; /* one received, one sent */
     }

@@ -86,7 +86,8 @@ typedef struct {
 /* presets/transport.yaml: fibre and what lies in it. */
 typedef struct {
     double s_per_m, db_per_m, connector_db, circulator_db;
-} weir_fibre_part;
+    double lane_bytes_per_s; /* of the slowest lane of light that is made */
+} weir_fibre_part;           /* NAN: not said */
 
 typedef struct weir_parts weir_parts;
 

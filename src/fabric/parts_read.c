@@ -450,12 +450,16 @@ static weir_code add_transport(weir_parts *parts, const weir_yaml *doc, const we
 static weir_code read_fibre(const weir_yaml *doc, const weir_yaml_node *node,
                             weir_fibre_part *fibre, weir_err *err)
 {
-    static const char *const keys[] = {"delay", "loss", "connector_loss", "circulator_loss"};
-    static const weir_dimension dimensions[] = {WEIR_DIMENSION_S_PER_M, WEIR_DIMENSION_DB_PER_M,
-                                                WEIR_DIMENSION_DECIBELS, WEIR_DIMENSION_DECIBELS};
-    double *to[] = {&fibre->s_per_m, &fibre->db_per_m, &fibre->connector_db, &fibre->circulator_db};
-    weir_code code = weir_yaml_check_keys(doc, node, keys, 4, err);
-    for (uint32_t i = 0; i < 4 && code == WEIR_OK; i++) {
+    enum { KEYS = 5 };
+    static const char *const keys[KEYS] = {"delay", "loss", "connector_loss", "circulator_loss",
+                                           "lane"};
+    static const weir_dimension dimensions[KEYS] = {
+        WEIR_DIMENSION_S_PER_M, WEIR_DIMENSION_DB_PER_M, WEIR_DIMENSION_DECIBELS,
+        WEIR_DIMENSION_DECIBELS, WEIR_DIMENSION_BYTES_PER_S};
+    double *to[KEYS] = {&fibre->s_per_m, &fibre->db_per_m, &fibre->connector_db,
+                        &fibre->circulator_db, &fibre->lane_bytes_per_s};
+    weir_code code = weir_yaml_check_keys(doc, node, keys, KEYS, err);
+    for (uint32_t i = 0; i < KEYS && code == WEIR_OK; i++) {
         const weir_yaml_node *figure, *value;
         *to[i] = NAN;
         if ((figure = weir_yaml_find(node, keys[i])) &&

@@ -200,7 +200,7 @@ static weir_code follow_light(const candidate_build *b, weir_err *err)
                               fibre->db_per_m * light->fibre_m, module->id, light->budget_db);
 }
 
-/* Of a fibre each: 25 Gb/s of 100G-SR4. 0: not known. */
+/* Of a fibre each. 0: not known. */
 static double lane_of(const weir_module_part *module)
 {
     return module && module->bytes_per_s > 0 && module->fibres > 0
@@ -208,15 +208,16 @@ static double lane_of(const weir_module_part *module)
                : 0;
 }
 
-/* Circuits share their NIC's rate; none is slower than the slowest lane of light: that of 100G-SR4
- * (presets/optics), or of the candidate's own modules. */
+/* Circuits share their NIC's rate; none is slower than the slowest lane of light: that of
+ * presets/transport.yaml (not said: any), or of the candidate's own modules. */
 static weir_code check_lanes(const candidate_build *b, const weir_fabric *fabric, weir_err *err)
 {
-    double lane = lane_of(weir_parts_module(b->scenario->parts, WEIR_STR("100g-sr4")));
+    double lane = weir_parts_fibre(b->scenario->parts)->lane_bytes_per_s;
     double own = lane_of(circuit_module(b->candidate)), each = fabric->light.circuit.bytes_per_s;
     uint32_t uplinks = fabric->light.uplinks;
     lane = own > 0 && own < lane ? own : lane;
-    if (uplinks <= 2 || each >= lane * (1 - 1e-9)) { /* two ports: as many as have NICs */
+    if (isnan(lane) || uplinks <= 2 ||
+        each >= lane * (1 - 1e-9)) { /* two ports: as many as have NICs */
         return WEIR_OK;
     }
     double most = fmax(2, floor(each * uplinks / lane * (1 + 1e-9)));

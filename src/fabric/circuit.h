@@ -80,8 +80,9 @@ typedef struct {
 } weir_circuit_rates;
 
 /* One circuit after the other where it shortens the step most: the seconds that one more circuit
- * takes off the transfers of a pair x their criticality (a light form of DELTA's search). Circuits
- * that gain nothing are not set. O((pairs + circuits) log pairs). */
+ * takes off the transfers of a pair x their criticality (a light form of DELTA's search). Where
+ * there are no packets, pairs that send get their first circuits first, the critical ones before
+ * the others. Circuits that gain nothing are not set. O((pairs + circuits) log pairs). */
 weir_code weir_circuit_greedy(const weir_circuit_switch *sw, const weir_circuit_transfer *transfers,
                               uint32_t count, const weir_circuit_rates *rates,
                               weir_circuit_design *design, weir_err *err);

@@ -1,3 +1,4 @@
+/* circuit_greedy.c: one circuit after the other where it shortens the step most (circuit.h). */
 #include "base/sort.h"
 #include "fabric/circuit.h"
 
@@ -8,6 +9,7 @@
 typedef struct {
     double gain_s;
     double weight_bytes; /* sum of bytes x criticality */
+    bool sends;          /* any bytes, critical or not */
     uint32_t from, to;
     uint32_t circuits; /* that it has */
 } pair_gain;
@@ -25,9 +27,11 @@ static void find_gain(const greedy *g, pair_gain *pair)
 {
     double rate = pair->circuits * g->rates.circuit_bytes_per_s;
     double now = pair->circuits ? rate : g->rates.packet_bytes_per_s;
-    pair->gain_s = now > 0
-                       ? pair->weight_bytes * (1 / now - 1 / (rate + g->rates.circuit_bytes_per_s))
-                       : INFINITY;
+    if (now > 0) {
+        pair->gain_s = pair->weight_bytes * (1 / now - 1 / (rate + g->rates.circuit_bytes_per_s));
+    } else {
+        pair->gain_s = pair->sends ? INFINITY : 0; /* else its bytes never arrive */
+    }
 }
 
 /* > 0: b before a. */
@@ -94,6 +98,7 @@ static weir_code collect_pairs(greedy *g, const weir_circuit_transfer *transfers
         }
         bool turn = g->sw->circulators && t->from > t->to;
         g->pairs[i] = (pair_gain){.weight_bytes = t->bytes * t->criticality,
+                                  .sends = t->bytes > 0,
                                   .from = turn ? t->to : t->from,
                                   .to = turn ? t->from : t->to};
     }
@@ -104,6 +109,7 @@ static weir_code collect_pairs(greedy *g, const weir_circuit_transfer *transfers
         pair_gain *last = g->count ? &g->pairs[g->count - 1] : NULL;
         if (last && by_pair(last, &g->pairs[i], NULL) == 0) {
             last->weight_bytes += g->pairs[i].weight_bytes;
+            last->sends |= g->pairs[i].sends;
         } else {
             g->pairs[g->count++] = g->pairs[i];
         }
@@ -144,8 +150,7 @@ static weir_code set_circuit(greedy *g, const pair_gain *pair, uint32_t plane, w
 static weir_code fill_ports(greedy *g, weir_err *err)
 {
     weir_code code = WEIR_OK;
-    while (code == WEIR_OK && g->count > 0 && g->pairs[0].gain_s > 0 &&
-           g->pairs[0].weight_bytes > 0) {
+    while (code == WEIR_OK && g->count > 0 && g->pairs[0].gain_s > 0) {
         uint32_t plane = find_plane(g, &g->pairs[0]);
         if (plane == WEIR_NONE) {
             g->pairs[0] = g->pairs[--g->count];

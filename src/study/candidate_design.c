@@ -15,7 +15,18 @@ static const char *const design_names[] = {"auto", "uniform", "matching",
 typedef struct {
     const light_blocks *blocks;
     const weir_demand *demand;
+    const light_traffic *traffic; /* whose sum it is */
+    bool has_shares;              /* greedy goes by what is exposed, not by bytes alone */
 } design_job;
+
+/* A design, and what speaks for it. */
+typedef struct {
+    weir_circuit_design design;
+    weir_circuit_load load; /* busiest: INFINITY where a pair that sends has no way */
+    double step_s;          /* 0 where all bytes count alike: the busiest circuit decides */
+    weir_circuit_design_kind kind;
+    bool has_shares;
+} design_try;
 
 static uint32_t ends_of(const design_job *job)
 {
@@ -135,7 +146,7 @@ static weir_code make_torus(const design_job *job, weir_circuit_design *design, 
     return code == WEIR_OK ? assign_planes(sw, design, err) : code;
 }
 
-/* Transfers are the cells of the demand; all are on the critical path. */
+/* Transfers are the cells of the demand, as critical as they are exposed. */
 static weir_code make_greedy(const design_job *job, weir_circuit_design *design, weir_err *err)
 {
     size_t n = design->n;
@@ -148,7 +159,8 @@ static weir_code make_greedy(const design_job *job, weir_circuit_design *design,
         for (uint32_t j = 0; j < n; j++) {
             double bytes = job->demand->bytes[i * n + j];
             if (i != j && bytes > 0) {
-                transfers[count++] = (weir_circuit_transfer){i, j, bytes, 1};
+                double share = job->has_shares ? candidate_cell_share(job->traffic, i * n + j) : 1;
+                transfers[count++] = (weir_circuit_transfer){i, j, bytes, share};
             }
         }
     }
@@ -178,18 +190,27 @@ static weir_code make_kind(const design_job *job, weir_circuit_design_kind kind,
     return weir_err_set(err, WEIR_ERR_USAGE, "there is no design %d", (int)kind);
 }
 
-/* The kind's circuits and what they carry; INFINITY where a pair that sends has no way. */
-static weir_code try_kind(const design_job *job, weir_circuit_design_kind kind,
-                          weir_circuit_design *design, weir_circuit_load *load, weir_err *err)
+/* The kind's circuits, what they carry, and how long the step is with them. */
+static weir_code try_kind(const design_job *job, weir_circuit_design_kind kind, design_try *tried,
+                          weir_err *err)
 {
-    weir_code code = make_kind(job, kind, design, err);
+    design_try made = {.design.n = job->demand->n, .kind = kind, .has_shares = job->has_shares};
+    weir_code code = make_kind(job, kind, &made.design, err);
     if (code == WEIR_OK) {
-        code = weir_circuit_carry(design, job->demand, true, load, err);
+        code = weir_circuit_carry(&made.design, job->demand, true, &made.load, err);
     }
-    if (code == WEIR_OK && load->rest_line_bytes > 0) {
-        load->max_circuit_bytes = INFINITY;
+    if (code == WEIR_OK && job->traffic->count > 0) {
+        code = candidate_design_step(job->traffic, &made.design, &made.step_s, err);
     }
-    return code;
+    if (code != WEIR_OK) {
+        weir_circuit_design_clear(&made.design);
+        return code;
+    }
+    if (made.load.rest_line_bytes > 0) {
+        made.load.max_circuit_bytes = INFINITY;
+    }
+    *tried = made;
+    return WEIR_OK;
 }
 
 static bool is_worth_trying(const design_job *job, weir_circuit_design_kind kind)
@@ -198,34 +219,57 @@ static bool is_worth_trying(const design_job *job, weir_circuit_design_kind kind
     return kind != WEIR_DESIGN_MATCHING || ends_of(job) * n * n * n <= most_matching_steps;
 }
 
-/* The one whose busiest circuit has the least; ties: the first. */
-static weir_code make_best(const design_job *job, weir_circuit_design *design,
-                           weir_circuit_load *load, weir_circuit_design_kind *best, weir_err *err)
+/* The shorter step; of equal ones the less on the busiest circuit. */
+static bool is_better(const design_try *a, const design_try *b)
+{
+    static const double same = 1e-12;
+    if (isinf(a->load.max_circuit_bytes) || isinf(b->load.max_circuit_bytes)) {
+        return isinf(b->load.max_circuit_bytes) && !isinf(a->load.max_circuit_bytes);
+    }
+    if (fabs(a->step_s - b->step_s) > same * b->step_s) {
+        return a->step_s < b->step_s;
+    }
+    return a->load.max_circuit_bytes < b->load.max_circuit_bytes;
+}
+
+/* Takes the kind's design in place of the best so far if it is better; `is_any`: there is one. A
+ * kind that cannot be made is the caller's to judge: *err and the code. Greedy, where phases are
+ * exposed in part, is tried both ways: what counts for little may become exposed. */
+static weir_code try_for_best(design_job job, weir_circuit_design_kind kind, design_try *best,
+                              bool *is_any, weir_err *err)
+{
+    bool has_both = kind == WEIR_DESIGN_GREEDY && job.traffic->count > 0;
+    weir_code code = WEIR_OK;
+    for (int way = 0; way <= (has_both ? 1 : 0) && code == WEIR_OK; way++) {
+        design_try tried;
+        job.has_shares = has_both && way == 0;
+        code = try_kind(&job, kind, &tried, err);
+        if (code == WEIR_OK && (!*is_any || is_better(&tried, best))) {
+            weir_circuit_design_clear(&best->design);
+            *best = tried;
+            *is_any = true;
+        } else if (code == WEIR_OK) {
+            weir_circuit_design_clear(&tried.design);
+        }
+    }
+    return code;
+}
+
+/* Of all kinds; ties: the first. */
+static weir_code make_best(const design_job *job, design_try *best, weir_err *err)
 {
     weir_err reason = {0};
-    load->max_circuit_bytes = INFINITY;
-    *best = WEIR_DESIGN_AUTO;
+    bool is_any = false;
     for (int kind = WEIR_DESIGN_UNIFORM; kind <= WEIR_DESIGN_GREEDY; kind++) {
-        weir_circuit_design tried = {.n = design->n};
-        weir_circuit_load carried = {0};
         if (!is_worth_trying(job, (weir_circuit_design_kind)kind)) {
             continue;
         }
-        weir_code code = try_kind(job, (weir_circuit_design_kind)kind, &tried, &carried, &reason);
+        weir_code code = try_for_best(*job, (weir_circuit_design_kind)kind, best, &is_any, &reason);
         if (code == WEIR_ERR_MEMORY) {
-            weir_circuit_design_clear(&tried);
             return weir_err_set(err, code, "%s", reason.text);
         }
-        if (code == WEIR_OK && carried.max_circuit_bytes < load->max_circuit_bytes) {
-            weir_circuit_design swap = *design;
-            *design = tried;
-            tried = swap;
-            *load = carried;
-            *best = (weir_circuit_design_kind)kind;
-        }
-        weir_circuit_design_clear(&tried);
     }
-    if (*best != WEIR_DESIGN_AUTO) {
+    if (is_any && !isinf(best->load.max_circuit_bytes)) {
         return WEIR_OK;
     }
     return weir_err_set(err, WEIR_ERR_INPUT,
@@ -234,32 +278,63 @@ static weir_code make_best(const design_job *job, weir_circuit_design *design,
                         ends_of(job), reason.code ? "; the first reason: " : "", reason.text);
 }
 
+static weir_code make_asked(const design_job *job, weir_circuit_design_kind kind, design_try *made,
+                            weir_err *err)
+{
+    bool is_any = false;
+    weir_code code = try_for_best(*job, kind, made, &is_any, err);
+    if (code == WEIR_OK && isinf(made->load.max_circuit_bytes)) {
+        code = weir_err_set(err, WEIR_ERR_INPUT,
+                            "design %s of %u ends a block leaves blocks without a way that send to "
+                            "each other (%g bytes of the busiest); more uplinks, or another design",
+                            design_names[kind], ends_of(job), made->load.rest_line_bytes);
+    }
+    return code;
+}
+
+static void note_design(const candidate_build *b, const light_traffic *traffic,
+                        const design_try *made)
+{
+    double circuits =
+        made->load.carried_bytes > 0 ? made->load.byte_hops / made->load.carried_bytes : 0;
+    if (!made->has_shares) {
+        candidate_note(b, "design: %s, %.3g circuits a byte on average", design_names[made->kind],
+                       circuits);
+        return;
+    }
+    uint32_t least = traffic->phase[0];
+    for (uint32_t k = 1; k < traffic->count; k++) {
+        uint32_t phase = traffic->phase[k];
+        least = traffic->share[phase] < traffic->share[least] ? phase : least;
+    }
+    candidate_note(b,
+                   "design: %s by what is exposed (%.3g %% of '%s', the least), %.3g circuits a "
+                   "byte on average",
+                   design_names[made->kind], traffic->share[least] * 100,
+                   traffic->phases[least].name, circuits);
+}
+
 weir_code candidate_make_design(const candidate_build *b, const light_blocks *blocks,
-                                const weir_demand *demand, weir_circuit_design *design,
+                                const light_traffic *traffic, weir_circuit_design *design,
                                 weir_circuit_load *load, weir_err *err)
 {
-    const design_job job = {blocks, demand};
+    const design_job job = {blocks, &traffic->sum, traffic, false};
     weir_circuit_design_kind kind = b->candidate->design;
-    if (!candidate_has_between(demand)) { /* nothing to design for */
+    if (!candidate_has_between(&traffic->sum)) { /* nothing to design for */
         *load = (weir_circuit_load){0};
         return make_kind(&job, WEIR_DESIGN_UNIFORM, design, err);
     }
-    weir_code code = WEIR_OK;
-    if (kind == WEIR_DESIGN_AUTO) {
-        code = make_best(&job, design, load, &kind, err);
-    } else {
-        code = try_kind(&job, kind, design, load, err);
-        if (code == WEIR_OK && isinf(load->max_circuit_bytes)) {
-            code = weir_err_set(
-                err, WEIR_ERR_INPUT,
-                "design %s of %u ends a block leaves blocks without a way that send to "
-                "each other (%g bytes of the busiest); more uplinks, or another design",
-                design_names[kind], ends_of(&job), load->rest_line_bytes);
-        }
+    design_try made = {.design.n = design->n};
+    weir_code code =
+        kind == WEIR_DESIGN_AUTO ? make_best(&job, &made, err) : make_asked(&job, kind, &made, err);
+    if (code != WEIR_OK) {
+        weir_circuit_design_clear(&made.design);
+        return code;
     }
-    if (code == WEIR_OK && b->candidate->kind != WEIR_CANDIDATE_OCS_PHASE) {
-        candidate_note(b, "design: %s, %.3g circuits a byte on average", design_names[kind],
-                       load->carried_bytes > 0 ? load->byte_hops / load->carried_bytes : 0);
+    if (b->candidate->kind != WEIR_CANDIDATE_OCS_PHASE) {
+        note_design(b, traffic, &made);
     }
-    return code;
+    *design = made.design;
+    *load = made.load;
+    return WEIR_OK;
 }

@@ -99,7 +99,8 @@ static weir_code time_road(const candidate_build *b, const light_blocks *blocks,
     if (!is_light) {
         return WEIR_OK;
     }
-    weir_code code = candidate_make_design(b, blocks, demand, &design, &load, &no_design);
+    const light_traffic one = {.sum = *demand};
+    weir_code code = candidate_make_design(b, blocks, &one, &design, &load, &no_design);
     weir_circuit_design_clear(&design);
     *s = code == WEIR_OK ? load.max_circuit_bytes / rate : INFINITY;
     return code == WEIR_ERR_MEMORY ? weir_err_set(err, code, "%s", no_design.text) : WEIR_OK;
@@ -193,16 +194,39 @@ static weir_code ask_phases(const candidate_build *b, const light_blocks *blocks
     return code;
 }
 
+/* The phases whose circuits stay: on light, without settings of their own. */
+static weir_code gather_staying(const candidate_build *b, const light_blocks *blocks,
+                                const light_side *side, light_traffic *traffic, weir_err *err)
+{
+    uint32_t count = b->network->phase_count;
+    bool *takes = calloc((size_t)count + 1, sizeof *takes);
+    if (!takes) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for %u phases", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        takes[i] = b->network->phases[i].is_light && side->sequences[i].count == 0;
+    }
+    const light_taken taken = {takes, side->packet_bytes_per_s};
+    weir_code code = candidate_traffic_init(b, blocks, &taken, traffic, err);
+    free(takes);
+    return code;
+}
+
 /* The road of light beside road `packets`, on the same nodes, for the phases whose circuits stay.
  */
 static weir_code add_beside(const candidate_build *b, const light_blocks *blocks,
-                            const weir_demand *demand, weir_road packets, weir_road *road,
+                            const light_side *side, weir_road packets, weir_road *road,
                             weir_err *err)
 {
     weir_circuit_design design = {.n = blocks->blocks.blocks};
     weir_circuit_load load;
     weir_layout *layout = b->network->layout;
-    weir_code code = candidate_make_design(b, blocks, demand, &design, &load, err);
+    light_traffic traffic = {0};
+    weir_code code = gather_staying(b, blocks, side, &traffic, err);
+    if (code == WEIR_OK) {
+        code = candidate_make_design(b, blocks, &traffic, &design, &load, err);
+    }
+    candidate_traffic_clear(&traffic);
     if (code == WEIR_OK) {
         code = candidate_add_light(b, blocks, &design, WEIR_NONE, road, err);
     }
@@ -242,7 +266,7 @@ static weir_code add_roads(const candidate_build *b, const light_blocks *blocks,
     weir_road light = WEIR_NONE;
     weir_code code = candidate_make_lights(b, blocks, 1 + side->settings, err);
     if (code == WEIR_OK) {
-        code = add_beside(b, blocks, &side->sum, packets, &light, err);
+        code = add_beside(b, blocks, side, packets, &light, err);
     }
     for (uint32_t i = 0; i < n->phase_count && code == WEIR_OK; i++) {
         weir_phase_road *phase = &n->phases[i];

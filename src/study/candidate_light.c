@@ -18,14 +18,14 @@ static double slack_of(const weir_phase *phase)
 
 /* Circuits for one demand as one road; all phases take it. */
 static weir_code add_job_road(const candidate_build *b, const light_blocks *blocks,
-                              const weir_demand *demand, weir_err *err)
+                              const light_traffic *traffic, weir_err *err)
 {
     weir_circuit_design design = {.n = blocks->blocks.blocks};
     weir_circuit_load load = {0};
     weir_road road;
     weir_code code = WEIR_OK;
     if (blocks->blocks.blocks > 1) {
-        code = candidate_make_design(b, blocks, demand, &design, &load, err);
+        code = candidate_make_design(b, blocks, traffic, &design, &load, err);
     } else {
         candidate_note(b, "one block holds all nodes: there are no circuits");
     }
@@ -46,12 +46,13 @@ static weir_code add_job_road(const candidate_build *b, const light_blocks *bloc
 
 static weir_code build_job(const candidate_build *b, const light_blocks *blocks, weir_err *err)
 {
-    weir_demand demand = {0};
-    weir_code code = candidate_block_demand(b, blocks, WEIR_NONE, &demand, err);
+    const light_taken all = {0};
+    light_traffic traffic = {0};
+    weir_code code = candidate_traffic_init(b, blocks, &all, &traffic, err);
     if (code == WEIR_OK) {
-        code = add_job_road(b, blocks, &demand, err);
+        code = add_job_road(b, blocks, &traffic, err);
     }
-    weir_demand_clear(&demand);
+    candidate_traffic_clear(&traffic);
     return code;
 }
 
@@ -132,21 +133,17 @@ static weir_code plan_init(const candidate_build *b, const light_blocks *blocks,
 static weir_code make_settings(const candidate_build *b, const light_blocks *blocks, phase_plan *p,
                                weir_err *err)
 {
-    weir_demand all = {0};
+    const light_taken taken = {0};
+    light_traffic all = {0};
     weir_circuit_load load;
-    weir_code code = weir_demand_init(&all, blocks->blocks.blocks, err);
-    for (uint32_t i = 0; i < p->steps && code == WEIR_OK; i++) {
-        for (size_t k = 0; k < (size_t)all.n * all.n; k++) {
-            all.bytes[k] += p->demands[i].bytes[k];
-        }
-    }
+    weir_code code = candidate_traffic_init(b, blocks, &taken, &all, err);
     for (uint32_t i = 0; i < p->designed && code == WEIR_OK; i++) {
+        const light_traffic one = {.sum = i ? p->demands[i - 1] : all.sum};
         p->designs[i].n = blocks->blocks.blocks;
         p->road_of_setting[i] = WEIR_NONE;
-        code = candidate_make_design(b, blocks, i ? &p->demands[i - 1] : &all, &p->designs[i],
-                                     &load, err);
+        code = candidate_make_design(b, blocks, i ? &one : &all, &p->designs[i], &load, err);
     }
-    weir_demand_clear(&all);
+    candidate_traffic_clear(&all);
     return code;
 }
 

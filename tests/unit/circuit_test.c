@@ -420,6 +420,26 @@ static void greedy_sets_the_circuit_that_gains_most(void **state)
     weir_circuit_design_clear(&design);
 }
 
+/* Without packets bytes that nobody waits for must arrive too: after the first circuits of all that
+ * are critical, before the second ones. More than one is wasted on them. */
+static void greedy_joins_what_is_not_critical_last_and_once(void **state)
+{
+    const weir_circuit_transfer transfers[] = {
+        {0, 1, 100, 0}, {0, 2, 1, 0.5}, {0, 3, 2, 1}, {2, 1, 0, 1}};
+    const weir_circuit_rates rates = {2, 0};
+    weir_circuit_switch sw = {.ports = 64, .planes = 1, .node_ports = 5};
+    weir_circuit_design design = {.n = 4};
+    (void)state;
+    assert_int_equal(weir_circuit_greedy(&sw, transfers, 4, &rates, &design, NULL), WEIR_OK);
+    /* then 2 x (1/2 - 1/4) against 0.5 x (1/2 - 1/4), and 2 x (1/4 - 1/6) */
+    const weir_circuit expected[] = {{0, 3, 0}, {0, 2, 0}, {0, 1, 0}, {0, 3, 0}, {0, 3, 0}};
+    assert_int_equal(design.count, 5);
+    for (uint32_t k = 0; k < 5; k++) {
+        assert_memory_equal(&design.circuits[k], &expected[k], sizeof expected[k]);
+    }
+    weir_circuit_design_clear(&design);
+}
+
 static void greedy_refuses_transfers_that_lead_nowhere(void **state)
 {
     static const weir_circuit_transfer rows[] = {
@@ -453,6 +473,7 @@ int main(void)
         cmocka_unit_test(matchings_give_the_heavy_pairs_their_circuits),
         cmocka_unit_test(with_circulators_matchings_are_of_pairs),
         cmocka_unit_test(greedy_sets_the_circuit_that_gains_most),
+        cmocka_unit_test(greedy_joins_what_is_not_critical_last_and_once),
         cmocka_unit_test(greedy_refuses_transfers_that_lead_nowhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

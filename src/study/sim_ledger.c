@@ -352,7 +352,7 @@ static uint32_t count_nodes(const weir_spmd *spmd)
     return most + 1;
 }
 
-static weir_code tables_make(sim_tables *s, weir_err *err)
+static weir_code tables_make(sim_tables *s, uint32_t threads, weir_err *err)
 {
     weir_code code = weir_host_names_load(&s->host_names, err);
     code = code == WEIR_OK ? class_spans(s, err) : code;
@@ -362,7 +362,7 @@ static weir_code tables_make(sim_tables *s, weir_err *err)
         match_edges(s);
     }
     if (code == WEIR_OK && sim_is_disturbed(s->spmd)) {
-        code = sim_planned_make(s->spmd, s->run, &s->plan, err);
+        code = sim_planned_make(s->spmd, s->run, threads, &s->plan, err);
     }
     return code;
 }
@@ -373,7 +373,7 @@ weir_code weir_sim_ledger_build(const weir_spmd *spmd, const weir_spmd_run *run,
 {
     sim_tables s = {.spmd = spmd, .run = run, .spans = weir_timeline_spans(run->timeline)};
     weir_lines own = {0};
-    weir_code code = tables_make(&s, err);
+    weir_code code = tables_make(&s, options ? options->threads : 0, err);
     if (code == WEIR_OK) {
         const weir_ledger_input input = {.timeline = run->timeline,
                                          .match = &s.match,

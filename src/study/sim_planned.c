@@ -103,8 +103,8 @@ static weir_code plan_devices(const weir_spmd_run *run, const weir_spmd_run *ste
     return WEIR_OK;
 }
 
-weir_code sim_planned_make(const weir_spmd *spmd, const weir_spmd_run *run, weir_ledger_plan *plan,
-                           weir_err *err)
+weir_code sim_planned_make(const weir_spmd *spmd, const weir_spmd_run *run, uint32_t threads,
+                           weir_ledger_plan *plan, weir_err *err)
 {
     weir_spmd calm = *spmd;
     weir_spmd_run steady = {0};
@@ -116,7 +116,8 @@ weir_code sim_planned_make(const weir_spmd *spmd, const weir_spmd_run *run, weir
     weir_result *result = weir_result_new();
     weir_code code = result ? weir_spmd_play(&calm, &steady, err) : NO_MEMORY(err);
     if (code == WEIR_OK) {
-        code = weir_sim_ledger_build(&calm, &steady, NULL, result, &lines, err);
+        const weir_ledger_options options = {.threads = threads};
+        code = weir_sim_ledger_build(&calm, &steady, &options, result, &lines, err);
     }
     if (code == WEIR_OK) {
         plan->first_step = first_step(spmd);

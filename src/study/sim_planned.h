@@ -8,8 +8,8 @@
 #include "study/sim_ledger.h"
 
 bool sim_is_disturbed(const weir_spmd *spmd);
-/* plan->causes by device of run->timeline; from malloc, the caller's. */
-weir_code sim_planned_make(const weir_spmd *spmd, const weir_spmd_run *run, weir_ledger_plan *plan,
-                           weir_err *err);
+/* plan->causes by device of run->timeline; from malloc, the caller's. threads as of the ledger. */
+weir_code sim_planned_make(const weir_spmd *spmd, const weir_spmd_run *run, uint32_t threads,
+                           weir_ledger_plan *plan, weir_err *err);
 
 #endif

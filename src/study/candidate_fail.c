@@ -130,22 +130,25 @@ static bool kill_part(weir_candidate_network *n, weir_dead_kind kind, const char
     return false;
 }
 
+weir_code candidate_reserve_dead(weir_candidate_network *network, weir_err *err)
+{
+    uint32_t count = weir_net_count(weir_layout_net(network->layout));
+    struct candidate_dead *dead = weir_arena_alloc(network->arena, 1, sizeof *dead);
+    if (dead) {
+        dead->links = weir_arena_alloc(network->arena, (size_t)count + 1, sizeof *dead->links);
+    }
+    if (!dead || !dead->links) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for %u links", count);
+    }
+    network->dead = dead;
+    return WEIR_OK;
+}
+
 bool weir_candidate_network_fail(weir_candidate_network *network, weir_dead_kind kind,
                                  const char **name)
 {
     weir_candidate_network_repair(network);
-    if (!network->layout) {
-        return false;
-    }
-    uint32_t count = weir_net_count(weir_layout_net(network->layout));
-    if (!network->dead) {
-        network->dead = weir_arena_alloc(network->arena, 1, sizeof *network->dead);
-        if (network->dead) {
-            network->dead->links =
-                weir_arena_alloc(network->arena, (size_t)count + 1, sizeof *network->dead->links);
-        }
-    }
-    return network->dead && network->dead->links && kill_part(network, kind, name);
+    return network->dead && kill_part(network, kind, name);
 }
 
 void weir_candidate_network_repair(weir_candidate_network *network)

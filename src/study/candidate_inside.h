@@ -44,6 +44,9 @@ weir_code candidate_build_circuits(const candidate_build *b, weir_err *err);
 weir_code candidate_build_rotor(const candidate_build *b, weir_err *err);
 weir_code candidate_build_hybrid(const candidate_build *b, weir_err *err);
 
+/* candidate_fail.c: room for the links of a part that dies; the layout is sealed. */
+weir_code candidate_reserve_dead(weir_candidate_network *network, weir_err *err);
+
 /* candidate_bill.c: rows of what is bought for a road; the heights' cables at both ends. */
 void candidate_count_switches(const candidate_build *b, const weir_topology *topology);
 void candidate_count_cables(const candidate_build *b, const weir_topology *topology);

@@ -112,6 +112,9 @@ weir_code weir_candidate_network_build(const weir_fabric_scenario *scenario, uin
     if (code == WEIR_OK) {
         code = weir_layout_seal(made.layout, &reason);
     }
+    if (code == WEIR_OK) {
+        code = candidate_reserve_dead(&made, &reason);
+    }
     if (code == WEIR_OK && scenario->cluster.nic) {
         const weir_cluster *cluster = &scenario->cluster;
         made.nic = cluster->nic;

@@ -102,7 +102,7 @@ typedef struct {
     const char *notes[8];
     uint32_t note_count;
     weir_arena *arena;               /* owns the texts and phases */
-    struct candidate_dead *dead;     /* what weir_candidate_network_fail broke; NULL: nothing */
+    struct candidate_dead *dead;     /* what weir_candidate_network_fail broke; NULL: refused */
     struct candidate_lights *lights; /* which circuits are on which optical switch; NULL: none */
 } weir_candidate_network;
 

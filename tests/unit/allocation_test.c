@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "failing_allocator.h"
+
 #include "import/kineto.h"
 #include "ledger/ledger.h"
 #include "report/report.h"
@@ -20,43 +22,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* --- the allocator --- */
-
-static struct {
-    uint64_t calls;
-    uint64_t fail_at; /* 0 = never */
-    bool for_good;    /* all later calls fail too */
-} allocator;
-
-static bool must_fail(void)
-{
-    allocator.calls++;
-    return allocator.fail_at && (allocator.for_good ? allocator.calls >= allocator.fail_at
-                                                    : allocator.calls == allocator.fail_at);
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-
-void *__wrap_malloc(size_t n)
-{
-    return must_fail() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return must_fail() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-    return must_fail() ? NULL : __real_realloc(p, n);
-}
 
 /* --- a small trace of two ranks, with steps, shapes, collectives, a wait and some damage --- */
 

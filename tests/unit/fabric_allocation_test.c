@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "failing_allocator.h"
+
 #include "fabric/cable_list.h"
 #include "report/fabric_csv.h"
 #include "report/fabric_text.h"
@@ -21,43 +23,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* --- the allocator --- */
-
-static struct {
-    uint64_t calls;
-    uint64_t fail_at; /* 0 = never */
-    bool for_good;    /* all later calls fail too */
-} allocator;
-
-static bool must_fail(void)
-{
-    allocator.calls++;
-    return allocator.fail_at && (allocator.for_good ? allocator.calls >= allocator.fail_at
-                                                    : allocator.calls == allocator.fail_at);
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-
-void *__wrap_malloc(size_t n)
-{
-    return must_fail() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return must_fail() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-    return must_fail() ? NULL : __real_realloc(p, n);
-}
 
 /* --- what is run --- */
 
@@ -146,7 +111,8 @@ static const char circuits[] = CLUSTER
     "traffic:\n"
     "  jitter: 0.02\n"
     "  phases:\n"
-    "    - {name: a, compute: 50 ms, collective: all_reduce, bytes: 1 GiB, axis: data}\n"
+    "    - {name: a, compute: 50 ms, collective: all_reduce, bytes: 1 GiB, axis: data,\n"
+    "       overlap: yes}\n"
     "    - {name: b, compute: 9 ms, collective: all_to_all, bytes: 1 MiB, road: light}\n"
     "    - {name: c, pattern: permutation, bytes: 2 MB}\n"
     "candidates:\n"

@@ -1,0 +1,1 @@
+"""Published training steps beside Weir's: rows to scenarios, fits, judgement and the page."""

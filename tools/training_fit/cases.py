@@ -1,0 +1,38 @@
+"""The configurations that are run: rows, scenarios and stacks put together."""
+import re
+
+from . import judge, rows, scenario, stacks
+
+GRAPH_SHARE = 0.4  # of launches that are left where parts of layers are captured (training-fidelity)
+
+
+def prepare(config):
+    config.stack = stacks.stack_of(config)
+    config.facts = stacks.facts(config)
+    config.launch_share = GRAPH_SHARE if "CUDA graph transformer_engine" in config.note else 1
+    config.scenario = scenario.make(config)
+    if config.file == "llm_foundry" or config["zero_stage"] == "3":
+        config.scenario["plan"]["accumulates_sharded"] = True
+    return config
+
+
+def load(folder):
+    """(configurations with a step time, those compared otherwise, rows of grade C)."""
+    kept, left = rows.read(folder)
+    timed, other = [], []
+    for config in rows.configs(kept):
+        if any(r["metric"].startswith("stage_T") or r["metric"] == "bubble_rate"
+               for r in config.rows):
+            other.append(config)  # of the schedule alone
+            continue
+        prepare(config)
+        if config.step_s:
+            config.mfu = judge.utilisation(config)
+            timed.append(config)
+        else:
+            other.append(config)
+    return timed, other, left
+
+
+def strip(text):
+    return re.sub(r"\s+", " ", text)

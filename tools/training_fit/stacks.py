@@ -1,0 +1,114 @@
+"""Which software stack ran a configuration, and what its row says about it that the preset does not.
+
+A stack's constants are fitted to its rows; SHARED says which stacks are near enough to lend theirs
+where one has no rows of its own: the same attention kernels, the same tier of network and host.
+"""
+import re
+
+# X: stacks by file; "/moe", "/jax" and ZeRO-3 rows as in rows.source_of
+BY_SOURCE = {
+    "bigscience_tr11": "megatron-deepspeed-2022", "vtrain_multi": "megatron-deepspeed-2023",
+    "vtrain_single": "megatron-deepspeed-2023", "korthikanti": "megatron-2022-selective",
+    "calculon_seqsel_memory": "megatron-2022-selective",
+    "llm_foundry": "fsdp-torch-2.1", "zero_bubble": "megatron-flash-2023",
+    "vocab_parallel": "megatron-flash-2023", "nanotron": "nanotron-0.5",
+    "torchtitan": "torchtitan-2025", "nemo_24_07": "nemo-24.07", "dgxc_benchmarking": "nemo-24.12",
+    "dgxc_benchmarking_gb200": "nemo-25.05", "dgxc_benchmarking/jax": "maxtext-2024",
+    "paxml_jax_toolbox": "paxml-2023", "mcore_moe_report": "megatron-bridge-26"}
+FAMILIES = (  # stacks whose constants are pooled for one that is left out
+    ("megatron-2021", "megatron-2022-selective"),
+    ("megatron-deepspeed-2023", "megatron-deepspeed-2022", "deepspeed-zero3-2021"),
+    ("megatron-flash-2023",),
+    ("fsdp-torch-2.1", "fsdp-compiled", "torchtitan-2025"),
+    ("nemo-24.07", "nemo-24.12", "nemo-mlperf-2023"), ("nemo-25.05", "megatron-bridge-26"),
+    ("maxtext-2024", "paxml-2023"))
+
+
+def stack_of(config):
+    source, framework = config.source, config["framework"]
+    if source == "megatron_sc21":
+        return "deepspeed-zero3-2021" if config["zero_stage"] == "3" else "megatron-2021"
+    if source == "fsdp_misc":
+        if "HF" in framework:
+            return "deepspeed-zero3-hf"
+        return "deepspeed-zero3-2021" if "DeepSpeed" in framework else "fsdp-compiled"
+    if source.startswith("mlperf"):
+        return "nemo-mlperf-2023"
+    if source.startswith("mbridge") or source == "dgxc_benchmarking_late":
+        return "megatron-bridge-26"
+    if source == "dgxc_benchmarking/jax" and "Pax" in framework:
+        return "paxml-2023"
+    return BY_SOURCE[source]
+
+
+def overlaps(text):
+    """The column overlap, where it is not blank."""
+    parts = set(text.split(","))
+    made = {"overlaps_gradients": bool(parts & {"grad_reduce", "dp", "fsdp prefetch"}),
+            "overlaps_parameters": bool(parts & {"param_gather", "fsdp prefetch"}),
+            "overlaps_pipeline": bool(parts & {"p2p", "pp"})}
+    return {key: True for key, value in made.items() if value}
+
+
+def facts(config):
+    """What the row says about its software, over the preset."""
+    made, note, text = {}, config.note, config["overlap"]
+    made.update(overlaps(text))
+    if "tp_userbuffers" in text or "async_tp" in text:
+        made.update(overlaps_tensor=True, fused_tensor_overlap=True)
+    elif config.file in ("torchtitan", "nemo_24_07"):  # the column is filled in where it is on
+        made["overlaps_tensor"] = False
+    if "ep_a2a_1f1b" in text:
+        made["overlaps_experts"] = True
+    if re.search(r"full_iteration|; CUDA graphs;", note):
+        made["graphs"] = True
+    elif "CUDA graph transformer_engine" in note:
+        made["launch"] = "2.5 us"  # of layers' parts, the rest is launched one by one
+    if re.search(r"dispatcher (hybridep|deepep)", note):
+        made["expert_deepep"] = True
+    if "mixed_precision=PURE" in note:
+        made.update(reduced_bytes=2)
+    if "; eager;" in note:
+        made.update(fused_add=False, fused_activation=False, fused_rope=False, fused_loss=False,
+                    fused_quantise=False)
+    return made
+
+
+def pooled(stack):
+    """The other stacks of its family."""
+    for family in FAMILIES:
+        if stack in family:
+            return [other for other in family if other != stack]
+    return []
+
+
+# At most six constants of each stack, those that its rows can tell apart.
+FITTED = {
+    "megatron-2021": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor", "step_time"),
+    "megatron-2022-selective": ("gemm_factor", "memory_factor", "tensor_factor", "step_time"),
+    "megatron-deepspeed-2022": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor",
+                                "micro_batch_time", "step_time"),
+    "megatron-deepspeed-2023": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor",
+                                "launch", "step_time"),
+    "deepspeed-zero3-2021": ("gemm_factor", "memory_factor", "data_factor", "overlap_slowdown"),
+    "megatron-flash-2023": ("gemm_factor", "attention_factor", "memory_factor", "launch",
+                            "micro_batch_time", "step_time"),
+    "fsdp-torch-2.1": ("gemm_factor", "attention_factor", "memory_factor", "data_factor", "launch",
+                       "overlap_slowdown"),
+    "fsdp-compiled": ("gemm_factor", "memory_factor", "data_factor", "overlap_slowdown"),
+    "torchtitan-2025": ("gemm_factor", "attention_factor", "memory_factor", "tensor_factor",
+                        "data_factor", "overlap_slowdown"),
+    "deepspeed-zero3-hf": ("gemm_factor", "attention_factor", "memory_factor", "step_time"),
+    "nanotron-0.5": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor", "launch",
+                     "step_time"),
+    "nemo-24.07": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor", "step_time"),
+    "nemo-24.12": ("gemm_factor", "attention_factor", "memory_factor", "tensor_factor",
+                   "data_factor", "step_time"),
+    "nemo-25.05": ("gemm_factor", "tensor_factor"),
+    "nemo-mlperf-2023": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor",
+                         "step_time"),
+    "megatron-bridge-26": ("gemm_factor", "attention_factor", "memory_factor", "tensor_factor",
+                           "expert_factor", "expert_sync"),
+    "maxtext-2024": ("gemm_factor", "memory_factor", "data_factor", "step_time"),
+    "paxml-2023": ("gemm_factor", "memory_factor", "data_factor", "step_time"),
+}

@@ -1,9 +1,7 @@
 """The configurations that are run: rows, scenarios and stacks put together."""
-import re
-
 from . import judge, rows, scenario, stacks
 
-GRAPH_SHARE = 0.4  # of launches that are left where parts of layers are captured (training-fidelity)
+GRAPH_SHARE = 0.4  # of launches, left where parts of layers are captured (training-fidelity 0)
 
 
 def prepare(config):
@@ -34,5 +32,3 @@ def load(folder):
     return timed, other, left
 
 
-def strip(text):
-    return re.sub(r"\s+", " ", text)

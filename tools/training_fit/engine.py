@@ -23,7 +23,7 @@ class Engine:
         self.asked = 0
 
     def run(self, scenarios):
-        """An answer for each scenario: the object that weir printed; one with `error` if it refused."""
+        """An answer for each scenario, as weir printed it; with `error` where it refused."""
         if not scenarios:
             return []
         self.asked += len(scenarios)

@@ -142,7 +142,7 @@ REQUIRED = {"schedule": "schedule", "layout of TP, PP, DP": ("tp", "pp"), "recom
 
 
 def pairs(configs, columns, needed):
-    """Pairs of one file whose plans differ in those columns alone, and in one of the needed ones."""
+    """Pairs of one file whose plans differ in those columns alone, one of the needed included."""
     needed = (needed,) if isinstance(needed, str) else needed
     rest = [c for c in published.PLAN if c not in columns]
     groups = {}

@@ -39,6 +39,6 @@ def write(folder, stack, found, left):
             lines.append(line)
     rows, median, p90 = left
     lines += [f"left: {{rows: {rows}, median: {median:.3f}, p90: {p90:.3f}}}", "sources:",
-              f"  fit: {{what: 'tools/fit-training on {rows} rows of data/training/calibration.csv', "
-              "confidence: fitted}"]
+              f"  fit: {{what: 'tools/fit-training on {rows} rows of "
+              "data/training/calibration.csv', confidence: fitted}"]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -95,8 +95,8 @@ def source_table(result):
     over = [f"`{s}` {percent(m)} %" for s, m in medians if m > 0.1 and s not in EXCEPTED]
     return (table(("source", "grade", "runs", "fitted", "half/half", "left out", "bias, %",
                    "constants from", "null model"), rows) +
-            f"\nMean of the sources' medians, half/half: **{percent(mean)} %** (goal 4.5). Over 10 %"
-            f" ({', '.join(EXCEPTED)} excepted): {', '.join(over) or 'none'}.\n")
+            f"\nMean of the sources' medians, half/half: **{percent(mean)} %** (goal 4.5). Over "
+            f"10 % ({', '.join(EXCEPTED)} excepted): {', '.join(over) or 'none'}.\n")
 
 
 def contrast_table(result):
@@ -184,36 +184,37 @@ def refused_text(result):
 
 
 HEAD = """\
-Every row of grade A or B of `data/training/calibration.csv`, after the regrades of `row_notes.csv`,
-beside the step that `weir train` computes for its plan. Errors are |Weir / published - 1| of the step
-time in percent, **median / 90th percentile**. Step times come from step time, tokens/s or samples/s;
-printed FLOP rates serve only where a file prints nothing else and states its formula (`megatron_sc21`,
-`vocab_parallel`, `nanotron`, two rows of `korthikanti`, `fsdp_misc`).
+Every row of grade A or B of `data/training/calibration.csv`, after the regrades of
+`row_notes.csv`, beside the step that `weir train` computes for its plan. Errors are
+|Weir / published - 1| of the step time in percent, **median / 90th percentile**. Step times come
+from step time, tokens/s or samples/s; printed FLOP rates serve only where a file prints nothing
+else and states its formula (`megatron_sc21`, `vocab_parallel`, `nanotron`, `fsdp_misc`, two rows of
+`korthikanti`, one of `mbridge_25_09`).
 
-- *half/half*: constants fitted to a random half of the plans (the same plan in two releases is on one
-  side), judged on the other; 3 seeds x 2 sides, every prediction counted.
-- *left out*: the whole source unseen; constants from the other sources of its stack, else from stacks
-  of its family (which: last columns of the table of sources), else defaults.
-- *unfitted*: all constants at their physical defaults: nothing of these rows was used but the form.
-- *null model*: one FLOP rate for each file, GPU and format, from the other rows of the same file.
+- *half/half*: constants fitted to a random half of the plans (the same plan in two releases is on
+  one side), judged on the other; 3 seeds x 2 sides, every prediction counted.
+- *left out*: the whole source unseen; constants from the other sources of its stack, else from
+  stacks of its family (which: the table of sources), else defaults.
+- *unfitted*: all constants at their physical defaults.
+- *null model*: one FLOP rate for each file, GPU and format, the median of the other rows'.
 - *prototype*: `reference/training-fidelity.md`.
 
-Only constants are cross-validated. The form of the model was looked at beside these rows, so figures
-on runs that nobody has seen will lie above those of half/half.
+Only constants are cross-validated. The form of the model was looked at beside these rows, so
+figures on runs that nobody has seen will lie above those of half/half.
 """
 
 
 def section(result, left, folder, shown):
     parts = [HEAD, "\n### Strata\n\n", strata_table(result), "\n### Contrasts\n\n",
-             "Pairs of runs that differ in one respect; error of the logarithm of the ratio of step "
-             "times, x 100. No constant of\na stack can fake these. Null model: the ratio of FLOPs "
-             "for each GPU.\n\n", contrast_table(result),
+             "Pairs of runs that differ in one respect; error of the logarithm of the ratio of "
+             "step times, x 100.\nNo constant of a stack can fake these. Null model: the ratio of "
+             "FLOPs for each GPU.\n\n", contrast_table(result),
              "\n### Ranks inside sweeps\n\nSpearman's coefficient of GPU time for each token.\n\n",
              rank_table(result), "\n### Sources\n\n", source_table(result),
              "\n### Memory\n\n", shown, "\n### Constants\n\n", constant_table(folder),
-             "\n### What the rows do not say\n\nFilled in for the runs below; facts of the software "
-             "(overlap where the column is blank, attention kernels,\nfusions, bytes of gradients) "
-             "come from `presets/stacks`.\n\n", filled_table(result),
+             "\n### What the rows do not say\n\nFilled in for the runs below; facts of the "
+             "software (overlap where the column is blank, attention\nkernels, fusions, bytes of "
+             "gradients) come from `presets/stacks`.\n\n", filled_table(result),
              "\n### Every row\n\n", account_table(result, left), "\n", refused_text(result)]
     return "".join(parts)
 

@@ -73,7 +73,7 @@ class Config:
 
 
 def source_of(row):
-    """Sources that are judged: a file, with its mixtures, its JAX rows and its ZeRO-3 rows apart."""
+    """What is judged and left out as one: a file; its mixtures and its JAX rows apart."""
     name = row["file"]
     if name.startswith("mbridge") and row["experts"]:
         return name + "/moe"

@@ -24,7 +24,7 @@ PRECISION = (("nvfp4", "fp4"), ("mxfp8", "fp8-block"), ("fp8_blockwise", "fp8-bl
              ("fp8_rowwise", "bf16"), ("fp8", "fp8"))
 SCHEDULES = (("ZB-H1", "zb-h1"), ("ZB-1p", "zb-h1"), ("ZB-H2", "zb-h2"), ("ZB-2p", "zb-h2"),
              ("1F1B-I", "interleaved"), ("nterleaved", "interleaved"), ("1F1B", "1f1b"))
-DOCUMENT = 512  # tokens of a packed document, of fine-tuning; SQuAD with its prompt is shorter still
+DOCUMENT = 512  # tokens of a document that fine-tuning packs; of SQuAD they are shorter still
 GATED = re.compile(r"(?i)llama|qwen|mistral|mixtral|deepseek|grok")
 
 
@@ -57,9 +57,10 @@ def model(config):
     elif name.startswith("Nemotron"):
         made.update(gated=False, activation="relu", norm="layer", norm_bias=True)
     else:
-        made.update(gated=False, activation="gelu", norm="layer", norm_bias=True, positions="learned",
-                    max_positions=config.number("seq"), tied="untied" not in config.note,
-                    qkv_bias=True, output_bias=True, ffn_bias=True)
+        made.update(gated=False, activation="gelu", norm="layer", norm_bias=True,
+                    positions="learned", max_positions=config.number("seq"),
+                    tied="untied" not in config.note, qkv_bias=True, output_bias=True,
+                    ffn_bias=True)
     if name.startswith("Qwen3"):
         made["qk_norm"] = True
     if config.is_moe:

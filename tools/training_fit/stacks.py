@@ -1,7 +1,7 @@
-"""Which software stack ran a configuration, and what its row says about it that the preset does not.
+"""Which software stack ran a configuration, and what its row says over the preset.
 
-A stack's constants are fitted to its rows; SHARED says which stacks are near enough to lend theirs
-where one has no rows of its own: the same attention kernels, the same tier of network and host.
+A stack's constants are fitted to its rows; FAMILIES says which stacks are near enough to lend
+theirs where its own rows are left out: the same attention kernels, tier of network and host.
 """
 import re
 

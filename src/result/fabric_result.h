@@ -106,6 +106,13 @@ typedef struct {             /* a kind of links that sets the pace, in exchanges
     double structure_s_per_percent; /* as the bottleneck structure says: the slope of the loss */
 } weir_fabric_value_row;
 
+typedef struct { /* one link that sets the pace, in exchanges played alone */
+    const char *link, *tier;
+    double pace_share; /* 0..1 of a step: while the exchange's end hangs on it */
+    /* As above, of this link alone: where others like it are as full, more gains nothing. */
+    double marginal_s_per_percent, loss_s_per_percent, structure_s_per_percent;
+} weir_fabric_single_row;
+
 typedef struct {             /* load of a link over time, or of all links like it */
     const char *name, *tier; /* "leaf 3 -> spine 1", "between_racks"; tier NULL: unknown */
     uint32_t multiplicity;   /* links like it */
@@ -136,8 +143,10 @@ typedef struct {
     const char *assumptions;     /* eta_transport, routing, ... one sentence */
     weir_fabric_link_row *links; /* of the recommended candidate; filled only on request */
     uint32_t link_count;
-    weir_fabric_value_row *values; /* of the recommended candidate, most valuable first */
-    uint32_t value_count;          /* 0: not asked for, or nothing moves */
+    weir_fabric_value_row *values;   /* of the recommended candidate, most valuable first */
+    uint32_t value_count;            /* 0: not asked for, or nothing moves */
+    weir_fabric_single_row *singles; /* likewise: at most 10, the steepest first */
+    uint32_t single_count;
 } weir_fabric_result;
 
 /* The same scenario at several settings: --sweep. Each point is a comparison of its own. */

@@ -257,6 +257,24 @@ static void put_values(weir_json_writer *w, const weir_fabric_result *fabric)
     weir_json_close(w);
 }
 
+static void put_singles(weir_json_writer *w, const weir_fabric_result *fabric)
+{
+    weir_json_key(w, "single_links");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < fabric->single_count; i++) {
+        const weir_fabric_single_row *row = &fabric->singles[i];
+        weir_json_open_object(w, WEIR_JSON_INLINE);
+        json_put_text(w, "link", row->link);
+        json_put_text(w, "tier", row->tier);
+        put_double(w, "pace_share", row->pace_share);
+        put_double(w, "marginal_s_per_percent", row->marginal_s_per_percent);
+        put_double(w, "loss_s_per_percent", row->loss_s_per_percent);
+        put_double(w, "structure_s_per_percent", row->structure_s_per_percent);
+        weir_json_close(w);
+    }
+    weir_json_close(w);
+}
+
 static void put_recommended(weir_json_writer *w, const weir_fabric_result *fabric)
 {
     uint32_t i = fabric->recommended;
@@ -285,5 +303,6 @@ void json_fabric(weir_json_writer *w, const weir_fabric_result *fabric)
     json_put_text(w, "scenario_name", fabric->scenario_name);
     put_recommended(w, fabric);
     put_values(w, fabric);
+    put_singles(w, fabric);
     weir_json_close(w);
 }

@@ -23,6 +23,12 @@ typedef struct {
     double gain_s, loss_s;
 } link_kind;
 
+/* One of the links that are worth most by themselves. */
+typedef struct {
+    weir_link_id link;
+    double gain_s, loss_s;
+} single_link;
+
 typedef struct {
     const weir_layout *layout;
     const weir_net *net;
@@ -32,6 +38,9 @@ typedef struct {
     uint8_t *kind_of; /* by link; KINDS_MAX: none */
     double *value;    /* by link, of one round */
     double *seconds;  /* by link, of a step */
+    double *pace_s;   /* by link, of a step: while the pace hangs on it */
+    single_link singles[SHOWN_MAX];
+    uint32_t single_count; /* 0: not chosen yet */
     /* of the exchange that is looked at */
     weir_fluid *fluid;
     double *gain;      /* by body id */
@@ -84,7 +93,8 @@ static weir_code start(values *v, const weir_fabric_play *play, weir_err *err)
     v->kind_of = malloc((size_t)v->links + 1);
     v->value = calloc((size_t)v->links + 1, sizeof *v->value);
     v->seconds = calloc((size_t)v->links + 1, sizeof *v->seconds);
-    if (!v->kind_of || !v->value || !v->seconds) {
+    v->pace_s = calloc((size_t)v->links + 1, sizeof *v->pace_s);
+    if (!v->kind_of || !v->value || !v->seconds || !v->pace_s) {
         return no_memory(err);
     }
     for (weir_link_id i = 0; i < v->links; i++) {
@@ -98,6 +108,7 @@ static void finish(values *v)
     free(v->kind_of);
     free(v->value);
     free(v->seconds);
+    free(v->pace_s);
     free(v->gain);
     free(v->ids);
     free(v->bodies);
@@ -185,12 +196,45 @@ static weir_code read_round(values *v, weir_err *err)
         if (kind < KINDS_MAX) {
             double s = v->times * v->value[i] * percent * weir_net_bytes_per_s(v->net, i);
             v->seconds[i] += s;
+            v->pace_s[i] += fabs(s) > 0 ? v->times * round_s : 0;
             v->kinds[kind].structure_s += s;
             matters[kind] = matters[kind] || fabs(s) > 0;
         }
     }
     for (uint32_t kind = 0; kind < v->kind_count && code == WEIR_OK; kind++) {
         code = matters[kind] ? try_kind(v, kind, round_s, err) : code;
+    }
+    return code;
+}
+
+/* A link alone, both sides. What carries nothing changes nothing. */
+static weir_code try_single(values *v, single_link *single, double round_s, weir_err *err)
+{
+    double rate = weir_net_bytes_per_s(v->net, single->link), s[2] = {0};
+    static const double factors[2] = {1 + percent, 1 - percent};
+    weir_code code = WEIR_OK;
+    if (!(weir_fluid_load(v->fluid, single->link) > 0)) {
+        return WEIR_OK;
+    }
+    for (int side = 0; side < 2 && code == WEIR_OK; side++) {
+        code = weir_fluid_set_capacity(v->fluid, single->link, rate * factors[side], err);
+        code = code == WEIR_OK ? weir_fluid_solve(v->fluid, WEIR_SOLVE_CHOOSE, err) : code;
+        s[side] = code == WEIR_OK ? time_of(v, find_last(v)) : 0;
+    }
+    if (code == WEIR_OK) {
+        single->gain_s += v->times * (round_s - s[0]);
+        single->loss_s += v->times * (s[1] - round_s);
+        code = weir_fluid_set_capacity(v->fluid, single->link, rate, err);
+    }
+    return code == WEIR_OK ? weir_fluid_solve(v->fluid, WEIR_SOLVE_CHOOSE, err) : code;
+}
+
+static weir_code try_singles(values *v, weir_err *err)
+{
+    double round_s = time_of(v, find_last(v));
+    weir_code code = WEIR_OK;
+    for (uint32_t i = 0; i < v->single_count && round_s > 0 && code == WEIR_OK; i++) {
+        code = try_single(v, &v->singles[i], round_s, err);
     }
     return code;
 }
@@ -224,7 +268,7 @@ static weir_code read_exchange(values *v, const weir_exchange *exchange, weir_er
     for (uint32_t round = 0; round < rounds && code == WEIR_OK; round++) {
         code = enter_round(v, exchange, round, err);
         if (code == WEIR_OK && v->body_count > 0) {
-            code = read_round(v, err);
+            code = v->single_count ? try_singles(v, err) : read_round(v, err);
         }
         for (uint32_t i = 0; i < v->body_count && code == WEIR_OK; i++) {
             weir_fluid_remove(v->fluid, v->ids[i]);
@@ -283,6 +327,27 @@ static void find_best(values *v)
     }
 }
 
+/* By the slope, as for kinds; ties: the first. */
+static void choose_singles(values *v)
+{
+    for (; v->single_count < SHOWN_MAX; v->single_count++) {
+        weir_link_id best = WEIR_NONE;
+        for (weir_link_id i = 0; i < v->links; i++) {
+            bool is_taken = !(v->seconds[i] > 0);
+            for (uint32_t k = 0; k < v->single_count && !is_taken; k++) {
+                is_taken = v->singles[k].link == i;
+            }
+            if (!is_taken && (best == WEIR_NONE || v->seconds[i] > v->seconds[best] * (1 + 1e-9))) {
+                best = i;
+            }
+        }
+        if (best == WEIR_NONE) {
+            return;
+        }
+        v->singles[v->single_count] = (single_link){.link = best};
+    }
+}
+
 /* Worth more: by what less of it costs, which ties do not hide. NULL: no other is worth a thing. */
 static link_kind *take_next(values *v)
 {
@@ -297,7 +362,18 @@ static link_kind *take_next(values *v)
     return best;
 }
 
-static weir_code keep(values *v, weir_result *result, weir_err *err)
+/* NULL: no memory. */
+static const char *name_of(const values *v, weir_result *result, weir_link_id link)
+{
+    weir_text name = {0};
+    weir_layout_name(v->layout, link, &name);
+    const char *kept =
+        name.failed ? NULL : weir_result_copy(result, (weir_str){name.p, (uint32_t)name.n});
+    weir_text_clear(&name);
+    return kept;
+}
+
+static weir_code keep_kinds(values *v, weir_result *result, weir_err *err)
 {
     weir_fabric_result *fabric = result->fabric;
     weir_fabric_value_row *rows = weir_arena_alloc(result->arena, SHOWN_MAX, sizeof *rows);
@@ -307,17 +383,12 @@ static weir_code keep(values *v, weir_result *result, weir_err *err)
     }
     find_best(v);
     for (link_kind *kind; count < SHOWN_MAX && (kind = take_next(v)) != NULL;) {
-        weir_text name = {0};
-        weir_layout_name(v->layout, kind->best, &name);
-        rows[count] = (weir_fabric_value_row){
-            .link =
-                name.failed ? NULL : weir_result_copy(result, (weir_str){name.p, (uint32_t)name.n}),
-            .tier = weir_tier_name(kind->tier),
-            .multiplicity = kind->count,
-            .marginal_s_per_percent = kind->gain_s,
-            .loss_s_per_percent = kind->loss_s,
-            .structure_s_per_percent = kind->structure_s};
-        weir_text_clear(&name);
+        rows[count] = (weir_fabric_value_row){.link = name_of(v, result, kind->best),
+                                              .tier = weir_tier_name(kind->tier),
+                                              .multiplicity = kind->count,
+                                              .marginal_s_per_percent = kind->gain_s,
+                                              .loss_s_per_percent = kind->loss_s,
+                                              .structure_s_per_percent = kind->structure_s};
         if (!rows[count++].link) {
             return no_memory(err);
         }
@@ -328,18 +399,51 @@ static weir_code keep(values *v, weir_result *result, weir_err *err)
     return WEIR_OK;
 }
 
+static weir_code keep_singles(const values *v, double step_s, weir_result *result, weir_err *err)
+{
+    weir_fabric_single_row *rows = weir_arena_alloc(result->arena, SHOWN_MAX, sizeof *rows);
+    if (!rows) {
+        return no_memory(err);
+    }
+    for (uint32_t i = 0; i < v->single_count; i++) {
+        const single_link *single = &v->singles[i];
+        weir_link_id link = single->link;
+        rows[i] = (weir_fabric_single_row){
+            .link = name_of(v, result, link),
+            .tier = weir_tier_name(weir_layout_tier(v->layout, link)),
+            .pace_share = step_s > 0 ? fmin(1, v->pace_s[link] / step_s) : 0,
+            .marginal_s_per_percent = single->gain_s,
+            .loss_s_per_percent = single->loss_s,
+            .structure_s_per_percent = v->seconds[link]};
+        if (!rows[i].link) {
+            return no_memory(err);
+        }
+    }
+    result->fabric->singles = rows;
+    result->fabric->single_count = v->single_count;
+    return WEIR_OK;
+}
+
 weir_code weir_fabric_find_values(const weir_fabric_scenario *scenario,
                                   const weir_fabric_play *play, weir_result *result,
                                   uint32_t candidate, weir_err *err)
 {
     values v;
-    double share = exposed_share(scenario, play, &result->fabric->candidates[candidate]);
+    const weir_fabric_candidate_row *row = &result->fabric->candidates[candidate];
+    double share = exposed_share(scenario, play, row);
     weir_code code = start(&v, play, err);
     if (code == WEIR_OK) {
         code = read_step(&v, scenario, play, share, err);
     }
     if (code == WEIR_OK) {
-        code = keep(&v, result, err);
+        code = keep_kinds(&v, result, err);
+    }
+    if (code == WEIR_OK) {
+        choose_singles(&v);
+        code = v.single_count ? read_step(&v, scenario, play, share, err) : WEIR_OK;
+    }
+    if (code == WEIR_OK) {
+        code = keep_singles(&v, row->step_s, result, err);
     }
     finish(&v);
     return code;

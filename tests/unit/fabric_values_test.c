@@ -118,12 +118,59 @@ static void the_oversubscribed_tier_has_all_the_value(void **state)
     clear(&s);
 }
 
+/* Three senders, one receiver: 1.5 GB through its port at 50 GB/s, 30 ms twice, after 20 ms. */
+static void the_port_of_an_incast_is_worth_all_by_itself(void **state)
+{
+    (void)state;
+    studied s;
+    study(&s, "name: t\n"
+              "cluster: {nodes: 4, devices: 1, nic: cx7-400g}\n"
+              "candidates:\n"
+              "  - {name: A, kind: clos, tiers: 1, switch: tomahawk5-400g, efficiency: 1}\n"
+              "traffic:\n"
+              "  phases:\n"
+              "    - {name: s, compute: 10 ms, pattern: incast, bytes: 500 MB, times: 2}\n");
+    const weir_fabric_result *fabric = s.result->fabric;
+    double moving_s = 2 * 30e-3, step_s = moving_s + 20e-3;
+    assert_int_equal(fabric->single_count, 1);
+    const weir_fabric_single_row *row = &fabric->singles[0];
+    assert_string_equal(row->link, fabric->values[0].link);
+    assert_string_equal(row->tier, "between_nodes");
+    assert_near(row->pace_share, moving_s / step_s, 1e-4); /* latency is part of the step */
+    assert_near(row->structure_s_per_percent, moving_s * 0.01, 1e-9);
+    assert_near(row->marginal_s_per_percent, moving_s * (1 - 1 / 1.01), 1e-9);
+    assert_near(row->loss_s_per_percent, moving_s * (1 / 0.99 - 1), 1e-9);
+    clear(&s);
+}
+
+/* Four ports are full at once: one alone gains nothing, and costs as much as all. */
+static void one_of_many_that_are_full_gains_nothing(void **state)
+{
+    (void)state;
+    studied s;
+    study(&s, "name: t\n"
+              "cluster: {nodes: 4, devices: 1, nic: cx7-400g}\n"
+              "candidates:\n"
+              "  - {name: A, kind: clos, tiers: 1, switch: tomahawk5-400g, efficiency: 1}\n"
+              "traffic:\n"
+              "  phases:\n"
+              "    - {name: s, pattern: shift, degree: 1, bytes: 500 MB}\n");
+    const weir_fabric_result *fabric = s.result->fabric;
+    assert_true(fabric->single_count >= 1);
+    assert_true(fabs(fabric->singles[0].marginal_s_per_percent) < 1e-12);
+    assert_near(fabric->singles[0].loss_s_per_percent, 10e-3 * (1 / 0.99 - 1), 1e-9);
+    assert_near(fabric->singles[0].pace_share, 1, 1e-3);
+    clear(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_port_that_all_wait_for_is_worth_its_share_of_the_step),
         cmocka_unit_test(at_a_tie_more_gains_nothing_and_less_costs),
         cmocka_unit_test(the_oversubscribed_tier_has_all_the_value),
+        cmocka_unit_test(the_port_of_an_incast_is_worth_all_by_itself),
+        cmocka_unit_test(one_of_many_that_are_full_gains_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

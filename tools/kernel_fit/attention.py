@@ -1,0 +1,63 @@
+"""Laws of fused attention from aic_attention_fwd and the charts of FlashAttention."""
+import numpy as np
+
+from . import laws
+from .fit import Knob, both_halves
+
+
+def knobs_of(dims, start):
+    return [Knob(start, 0.05, 1) for _ in dims] + [
+        Knob(150, 1, 3000, True), Knob(0.5, 0, 1), Knob(5e-6, 1e-6, 60e-6, True)]
+
+
+def law_of(dims, values, fixed):
+    """fixed: the keys that are not fitted."""
+    n = len(dims)
+    law = {"dims": [(d, s) for d, s in zip(dims, values)], "depth": values[n],
+           "tail": values[n + 1], "fixed": values[n + 2]}
+    law.update(fixed)
+    return law
+
+
+KERNEL = {"tile": 128, "blocks": 1, "dim_step": 8, "memory": 0.8, "traffic": 1.0}
+
+
+def fitted_with_writing(machine, rows, memory, kernel=KERNEL):
+    """Rows that include a kernel that writes Q, K and V: (law, bytes for each, errors, guessed)."""
+    dims = sorted(set(int(d) for d in rows["qk_dim"]))
+    knobs = knobs_of(dims, 0.55) + [Knob(2, 0.3, 8, True)]
+
+    def seconds(values, r):
+        law = law_of(dims, values[:-1], kernel)
+        elements = (r["sequences"] * r["queries"] * r["qk_dim"] *
+                    (r["heads"] + 2 * r["kv_heads"]))
+        return (laws.attention_s(law, machine, r) +
+                values[-1] * 2 * elements / (machine.memory * memory["share"]))
+
+    values, error, guessed = both_halves(knobs, seconds, rows)
+    return law_of(dims, values[:-1], kernel), values[-1] * 2, error, guessed
+
+
+def backward_of(forward, ratio, fixed_ratio=2.5):
+    """The backward kernel reaches `ratio` of the forward one's share; it has more parts."""
+    return dict(forward, dims=[(d, min(1, s * ratio)) for d, s in forward["dims"]],
+                fixed=forward["fixed"] * fixed_ratio, traffic=2.5)
+
+
+def fitted_charts(machine, rows, kernel, ratio):
+    """Rows of forward alone and of both passes (`both`). ratio: None where rows of both kinds tell
+    it. Returns (forward, backward, errors, guessed)."""
+    dims = sorted(set(int(d) for d in rows["qk_dim"]))
+    knobs = knobs_of(dims, 0.6) + ([Knob(0.87, 0.5, 1.2)] if ratio is None else [])
+
+    def both(values):
+        forward = law_of(dims, values[:len(dims) + 3], kernel)
+        return forward, backward_of(forward, values[-1] if ratio is None else ratio)
+
+    def seconds(values, r):
+        forward, backward = both(values)
+        s = laws.attention_s(forward, machine, r)
+        return s + np.where(r["both"], laws.attention_s(backward, machine, r, True), 0)
+
+    values, error, guessed = both_halves(knobs, seconds, rows)
+    return both(values) + (error, guessed)

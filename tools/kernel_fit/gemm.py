@@ -1,0 +1,54 @@
+"""Laws of matrix products from aic_gemm."""
+import numpy as np
+
+from . import laws
+from .fit import Knob, both_halves
+
+# Tiles of the libraries' kernels: rows, columns, SMs.
+TILES = {
+    "ampere": [(256, 128, 1), (128, 256, 1), (128, 128, 1), (256, 64, 1), (128, 64, 1),
+               (64, 128, 1), (64, 64, 1)],
+    "hopper": [(256, 128, 1), (128, 256, 1), (128, 128, 1), (128, 192, 1), (64, 256, 1),
+               (128, 64, 1), (64, 128, 1)],
+    "blackwell": [(256, 256, 2), (256, 128, 2), (256, 192, 2), (128, 256, 1), (128, 128, 1),
+                  (128, 64, 1), (128, 192, 1)],
+}
+GENERATION = {"a100-sxm-80gb": "ampere", "h100-sxm": "hopper", "b200-sxm": "blackwell",
+              "gb200": "blackwell"}
+NAMES = ("depth", "tail", "fixed", "sustained", "burst_over", "heating", "memory",
+         "split_traffic", "split")
+
+
+def knobs_of(tiles):
+    return [Knob(0.88, 0.3, 1) for _ in tiles] + [
+        Knob(170, 8, 2000, True), Knob(0.5, 0, 1), Knob(3e-6, 0.5e-6, 20e-6, True),
+        Knob(0.75, 0.3, 1), Knob(0.5, 0, 1), Knob(5e12, 1e11, 1e15, True), Knob(0.8, 0.4, 1),
+        Knob(1.0, 0.05, 20, True), Knob(3e-6, 0.2e-6, 20e-6, True)]
+
+
+def law_of(tiles, values):
+    shares, rest = values[:len(tiles)], dict(zip(NAMES, values[len(tiles):]))
+    law = {"tiles": [t + (s,) for t, s in zip(tiles, shares)], "accumulate": 1.0}
+    law["burst"] = rest["sustained"] + (1 - rest["sustained"]) * rest.pop("burst_over")
+    law.update(rest)
+    return law
+
+
+def fitted(machine, fmt, rows, memory):
+    """(law, quantise or None, errors, guessed)."""
+    tiles = TILES[GENERATION[machine.name]]
+    quantised = fmt != "bf16"
+    knobs = knobs_of(tiles) + ([Knob(5, 0.5, 30, True), Knob(3e-6, 0.2e-6, 20e-6, True)]
+                               if quantised else [])
+
+    def seconds(values, r):
+        n = len(knobs) - (2 if quantised else 0)
+        s = laws.gemm_s(law_of(tiles, values[:n]), machine, fmt, r["m"], r["n"], r["k"])
+        if quantised:
+            s = s + values[n + 1] + values[n] * r["m"] * r["k"] / (machine.memory *
+                                                                    memory["share"])
+        return s
+
+    values, error, guessed = both_halves(knobs, seconds, rows)
+    quantise = {"bytes": values[-2], "fixed": values[-1]} if quantised else None
+    return law_of(tiles, values[:len(knobs) - (2 if quantised else 0)]), quantise, error, guessed

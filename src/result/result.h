@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "result/fabric_result.h"
 #include "result/lines.h"
+#include "result/training_result.h"
 #include "timeline/waits.h"
 #include "weir/timeline.h"
 
@@ -229,9 +230,10 @@ typedef struct {
     double classes[5];        /* share of device busy time by weir_evidence: counted .. unknown */
     weir_kernel_row *kernels; /* most time first; filled only on request */
     uint32_t kernel_count;
-    weir_fabric_result *fabric; /* comparison of networks; NULL: none */
-    weir_fabric_sweep *sweep;   /* --sweep; NULL: none */
-    weir_fabric_find *finds;    /* --find */
+    weir_training_result *training; /* of a training step; NULL: none */
+    weir_fabric_result *fabric;     /* comparison of networks; NULL: none */
+    weir_fabric_sweep *sweep;       /* --sweep; NULL: none */
+    weir_fabric_find *finds;        /* --find */
     uint32_t find_count;
     weir_fabric_mix *mix;        /* --mix; NULL: none */
     weir_nccl_run_row *compared; /* --compare */

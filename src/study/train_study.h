@@ -10,8 +10,16 @@
 #include "sim/spmd.h"
 #include "study/train_scenario.h"
 
+/* What model FLOPs are for MFU: every operation of this model, or a paper's formula
+ * (model/model_flop.h). */
+typedef enum { WEIR_FLOPS_EXACT = 0, WEIR_FLOPS_MEGATRON, WEIR_FLOPS_PALM } weir_flops_formula;
+
 typedef struct {
     bool segments; /* of the critical path */
+    weir_flops_formula flops;
+    uint32_t threads;    /* 0: one for each core */
+    bool unfolded;       /* play every device by itself: --kineto of all ranks, tests */
+    bool ignores_memory; /* play what does not fit, too; a note says so */
     weir_budget *budget;
 } weir_train_options;
 

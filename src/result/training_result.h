@@ -1,0 +1,63 @@
+/* training_result.h: what a training step has beside the ledger (output.md, "training").
+ *
+ * All pointers live in the arena of the weir_result that it belongs to. NAN: not known, JSON null.
+ *
+ * Not here: how the figures come about (study/train_study.c), how they are shown (report/). */
+#ifndef WEIR_RESULT_TRAINING_RESULT_H
+#define WEIR_RESULT_TRAINING_RESULT_H
+
+#include "weir/base.h"
+
+typedef struct {
+    const char *axis;          /* "tensor", "data", "pipeline", ... */
+    const char *tier;          /* of the slowest link that a group of it crosses; NULL: unknown */
+    uint32_t ranks;            /* of a group */
+    double bytes_per_device;   /* on the wire, of a device and step */
+    double needed_bytes_per_s; /* so that it would just hide under the computing beside it */
+    double available_bytes_per_s; /* of a device, at the tier */
+    double seconds;               /* that it takes, hidden or not, of a device and step */
+    int64_t exposed_ns;           /* of a device and step, in the ledger */
+} weir_training_traffic_row;
+
+typedef struct {
+    uint32_t stage, layers; /* layers of all its chunks */
+    double parameters;      /* of one device */
+    double memory_bytes;    /* of one device */
+    double forward_s;       /* one micro-batch through all its chunks */
+    double backward_s;
+    int64_t wall_ns, busy_ns; /* of one device: computing and memory traffic, in the ledger */
+    int64_t bubble_ns;
+    bool is_critical; /* most of the critical path stands on it */
+} weir_training_stage_row;
+
+typedef struct {
+    const char *scenario_name;
+    const char *model, *accelerator, *stack, *plan; /* for the head of a report; may be NULL */
+    uint32_t stages, micro_batches;
+    uint64_t devices;
+    double step_s;        /* played, with what disturbs it */
+    double closed_step_s; /* in closed form, undisturbed */
+    double low_s, high_s; /* the band of the step's time */
+    const char *band_basis;
+    bool band_outside; /* of what was validated: low and high are step_s */
+    double tokens;     /* of a step */
+    double tokens_per_s, tokens_per_s_per_device;
+    double model_tflops_per_device, hardware_tflops_per_device;
+    double mfu, hfu;
+    const char *flops;  /* "exact", "megatron", "palm" */
+    const char *format; /* whose peak: "bf16" */
+    double bubble_share;
+    double goodput; /* 0..1; NAN: nothing is known of failures */
+    double mtbf_s, checkpoint_share, lost_share, restart_share, checkpoint_interval_s;
+    struct {
+        double parameters, gradients, optimizer, activations, buffers, context, fragmentation,
+            total, capacity;
+        uint32_t stage; /* the fullest */
+    } memory_bytes;
+    weir_training_traffic_row *traffic;
+    uint32_t traffic_count;
+    weir_training_stage_row *stage_rows; /* where there is more than one */
+    uint32_t stage_row_count;
+} weir_training_result;
+
+#endif

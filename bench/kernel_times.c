@@ -145,6 +145,7 @@ int main(int argc, char **argv)
     weir_err err = {0};
     weir_accelerators *all = NULL;
     weir_kernel_times *times = NULL;
+    const weir_kernel_options isolated = {.isolated = true};
     int rc = 1;
     if (argc != 2) {
         fprintf(stderr, "usage: kernel_times ACCELERATOR < shapes\n");
@@ -154,7 +155,7 @@ int main(int argc, char **argv)
         const weir_accelerator *accelerator = accelerator_of(all, argv[1]);
         if (!accelerator) {
             fprintf(stderr, "kernel_times: no accelerator is called %s\n", argv[1]);
-        } else if (weir_kernel_times_open(accelerator, &times, &err) == WEIR_OK) {
+        } else if (weir_kernel_times_open_with(accelerator, &isolated, &times, &err) == WEIR_OK) {
             rc = answer(times);
         }
     }

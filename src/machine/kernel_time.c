@@ -75,6 +75,11 @@ weir_kernel_basis_kind weir_kernel_basis(const weir_kernel_times *times)
     return times->basis;
 }
 
+double weir_kernel_steady(const weir_kernel_times *times)
+{
+    return times->steady;
+}
+
 const weir_accelerator *weir_kernel_accelerator(const weir_kernel_times *times)
 {
     return times->accelerator;
@@ -123,7 +128,7 @@ static weir_code read_chain(const char *name, uint32_t depth, struct weir_kernel
 static void fill_rates(const struct weir_kernel_times *times, const kernel_gemm_law *law,
                        weir_gemm_format format, kernel_gemm_rates *rates)
 {
-    rates->peak = kernel_peak(times->accelerator, format);
+    rates->peak = kernel_peak(times->accelerator, format) / times->steady;
     rates->operand_bytes = operand_bytes[format];
     for (uint32_t i = 0; i < law->tile_count && rates->peak > 0; i++) {
         const kernel_tile *tile = &law->tiles[i];
@@ -150,18 +155,29 @@ static void work_out(struct weir_kernel_times *times)
     }
 }
 
-weir_code weir_kernel_times_open(const weir_accelerator *accelerator, weir_kernel_times **out,
+weir_code weir_kernel_times_open(const weir_accelerator *accelerator, weir_kernel_times **times,
                                  weir_err *err)
 {
+    return weir_kernel_times_open_with(accelerator, NULL, times, err);
+}
+
+weir_code weir_kernel_times_open_with(const weir_accelerator *accelerator,
+                                      const weir_kernel_options *options, weir_kernel_times **out,
+                                      weir_err *err)
+{
+    static const weir_kernel_options none = {0};
     char path[128];
     weir_kernel_times *times = calloc(1, sizeof *times);
     if (!times) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for kernel times");
     }
+    options = options ? options : &none;
     times->accelerator = accelerator;
+    times->steady = 1;
     times->sms = accelerator->sm_count ? accelerator->sm_count : 1;
     snprintf(path, sizeof path, "kernel-times/%s.yaml", accelerator->id);
-    weir_code code = read_chain(is_preset(path) ? accelerator->id : "datasheet", 0, times, err);
+    bool is_known = !options->datasheet && is_preset(path);
+    weir_code code = read_chain(is_known ? accelerator->id : "datasheet", 0, times, err);
     if (code == WEIR_OK && kernel_peak(accelerator, WEIR_GEMM_16) == 0 &&
         kernel_peak(accelerator, WEIR_GEMM_32) == 0) {
         code = weir_err_set(err, WEIR_ERR_INPUT,
@@ -173,6 +189,7 @@ weir_code weir_kernel_times_open(const weir_accelerator *accelerator, weir_kerne
         weir_kernel_times_free(times);
         return code;
     }
+    times->steady = options->isolated ? 1 : times->steady;
     work_out(times);
     *out = times;
     return WEIR_OK;

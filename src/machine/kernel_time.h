@@ -7,7 +7,7 @@
  * the half of the shapes that it did not see. An accelerator without measurements gets those of its
  * family, or of its datasheet: weir_kernel_basis tells which. Formulas: docs/model/kernels.md.
  *
- * Times are of a kernel alone on the device, without what the host does. Costs below 200 ns a call.
+ * Times are of a kernel alone on the device, without what the host does. A call takes some 70 ns.
  * Not here: which kernels a layer has (model/), launches and overlap (train/). */
 #ifndef WEIR_MACHINE_KERNEL_TIME_H
 #define WEIR_MACHINE_KERNEL_TIME_H
@@ -59,12 +59,27 @@ typedef enum {
 
 typedef struct weir_kernel_times weir_kernel_times;
 
-/* accelerator: borrowed, must outlive *times. Never fails for want of measurements. Owned. */
+typedef struct {
+    /* One kernel at a time with pauses, as benchmarks measure them. Else the clock is the one that
+     * power leaves under the steady load of training. */
+    bool isolated;
+    bool datasheet; /* what a datasheet tells, although there are measurements */
+} weir_kernel_options;
+
+/* As in a training step. accelerator: borrowed, must outlive *times. Never fails for want of
+ * measurements. Owned. */
 weir_code weir_kernel_times_open(const weir_accelerator *accelerator, weir_kernel_times **times,
                                  weir_err *err);
+/* options: NULL is all zero. */
+weir_code weir_kernel_times_open_with(const weir_accelerator *accelerator,
+                                      const weir_kernel_options *options, weir_kernel_times **times,
+                                      weir_err *err);
 void weir_kernel_times_free(weir_kernel_times *times); /* NULL is fine */
 weir_kernel_basis_kind weir_kernel_basis(const weir_kernel_times *times);
 const weir_accelerator *weir_kernel_accelerator(const weir_kernel_times *times);
+/* Time of arithmetic under steady load, as a multiple of isolated kernels' time; 1 where isolated.
+ */
+double weir_kernel_steady(const weir_kernel_times *times);
 /* Whether the hardware calculates in it (no FP8 on an A100). */
 bool weir_kernel_has_format(const weir_kernel_times *times, weir_gemm_format format);
 

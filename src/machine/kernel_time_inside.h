@@ -70,7 +70,8 @@ typedef struct {
 struct weir_kernel_times {
     const weir_accelerator *accelerator;
     weir_kernel_basis_kind basis;
-    double sms; /* 1 where the number is not known: no quantisation */
+    double steady; /* times of arithmetic in training / in isolation */
+    double sms;    /* 1 where the number is not known: no quantisation */
     kernel_gemm_law gemm[WEIR_GEMM_FORMAT_COUNT], grouped[WEIR_GEMM_FORMAT_COUNT];
     bool has_grouped[WEIR_GEMM_FORMAT_COUNT]; /* of its own; else like gemm */
     weir_gemm_format calculates_in[WEIR_GEMM_FORMAT_COUNT];

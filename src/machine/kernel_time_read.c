@@ -102,6 +102,16 @@ typedef struct {
     const weir_yaml_node *left, *source;
 } raw_quantise;
 
+typedef struct {
+    double steady;
+    const weir_yaml_node *source;
+} raw_power;
+
+static const weir_key power_keys[] = {
+    NUMBER("steady", raw_power, steady, 0.5, 4),
+    NODE("source", raw_power, source),
+};
+
 static const weir_key quantise_keys[] = {
     SECONDS("fixed", raw_quantise, law.fixed_s),
     NUMBER("bytes", raw_quantise, law.bytes, 0, 100),
@@ -124,6 +134,7 @@ static const weir_key left_keys[] = {
 TABLE(gemm_table, gemm_keys);
 TABLE(attention_table, attention_keys);
 TABLE(memory_table, memory_keys);
+TABLE(power_table, power_keys);
 TABLE(quantise_table, quantise_keys);
 TABLE(left_table, left_keys);
 
@@ -311,6 +322,17 @@ static weir_code read_memory(const reader *r, const weir_yaml_node *node, weir_e
     return WEIR_OK;
 }
 
+static weir_code read_power(const reader *r, const weir_yaml_node *node, weir_err *err)
+{
+    raw_power raw = {.steady = r->times->steady};
+    weir_code code = weir_keys_read(&r->keys, node, &power_table, 0, &raw, err);
+    if (code || (code = read_origin(r, node, NULL, raw.source, err))) {
+        return code;
+    }
+    r->times->steady = raw.steady;
+    return WEIR_OK;
+}
+
 static weir_code read_quantise(const reader *r, const weir_yaml_node *node, weir_err *err)
 {
     static const weir_gemm_format formats[] = {WEIR_GEMM_FP8, WEIR_GEMM_FP8_BLOCK, WEIR_GEMM_FP4};
@@ -341,8 +363,8 @@ const char *kernel_times_like(const weir_yaml *doc)
 
 static weir_code read_root(const reader *r, weir_err *err)
 {
-    static const char *const keys[] = {"basis",     "like",   "gemm",     "grouped",
-                                       "attention", "memory", "quantise", "sources"};
+    static const char *const keys[] = {"basis",  "like",  "gemm",     "grouped", "attention",
+                                       "memory", "power", "quantise", "sources"};
     static const char *const bases[] = {"measured", "family", "datasheet"};
     const weir_yaml_node *root = weir_yaml_root(r->doc), *basis, *gemm, *grouped, *attention;
     uint32_t kind = 0;
@@ -355,11 +377,13 @@ static weir_code read_root(const reader *r, weir_err *err)
     grouped = weir_yaml_find(root, "grouped");
     attention = weir_yaml_find(root, "attention");
     const weir_yaml_node *memory = weir_yaml_find(root, "memory");
+    const weir_yaml_node *power = weir_yaml_find(root, "power");
     const weir_yaml_node *quantise = weir_yaml_find(root, "quantise");
     if ((gemm && (code = read_formats(r, gemm, false, err))) ||
         (grouped && (code = read_formats(r, grouped, true, err))) ||
         (attention && (code = read_kernels(r, attention, err))) ||
         (memory && (code = read_memory(r, memory, err))) ||
+        (power && (code = read_power(r, power, err))) ||
         (quantise && (code = read_quantise(r, quantise, err)))) {
         return code;
     }

@@ -25,6 +25,8 @@ def fit_gemms(machine, measured, memory, made):
         print(name, fmt, error, flush=True)
 
 
+# Products in training / alone. SimuMax rows of B200, one after another without a pause: 1.36.
+STEADY = {"b200-sxm": 1.17, "gb200": 1.17}
 RATIO = 0.85  # share of a backward kernel / that of the forward one
 
 
@@ -61,8 +63,12 @@ def write(folder, names):
         made.source("charts", "bar charts of FlashAttention 2 and 3", "fitted")
         made.source("ratio", "forward, and the ratio of backward to forward of SimuMax rows",
                     "derived")
+        made.source("steady", "the multiple of these products that published runs need "
+                    "(reference/training-fidelity.md)", "derived")
         made.source("stream", "gemm_peak: BabelStream", "derived")
         fit_gemms(machine, gemms, memory, made)
         fit_attention(machine, attentions, memory, made)
         made.add(("memory",), memory, "stream")
+        if name in STEADY:
+            made.add(("power",), {"steady": STEADY[name]}, "steady")
         (folder / f"{name}.yaml").write_text(made.text())

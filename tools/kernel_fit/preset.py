@@ -1,7 +1,7 @@
 """Presets of kernel times as text."""
 
 KEYS = ("depth", "tail", "sustained", "burst", "heating", "memory", "split_traffic", "accumulate",
-        "tile", "blocks", "dim_step", "traffic", "fp8", "share", "bytes")
+        "tile", "blocks", "dim_step", "traffic", "fp8", "share", "bytes", "steady")
 TIMES = ("fixed", "split")
 
 
@@ -67,7 +67,7 @@ class Preset:
         return "\n".join(lines) + "\n"
 
     def _order(self, path):
-        tops = ("gemm", "grouped", "attention", "memory", "quantise")
+        tops = ("gemm", "grouped", "attention", "memory", "power", "quantise")
         inner = ("fp32", "tf32", "bf16", "fp8", "fp8-block", "fp4", "flash1", "triton", "flash2",
                  "flash3", "cudnn")
         return (tops.index(path[0]), [inner.index(p) if p in inner else p == "backward"

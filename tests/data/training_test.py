@@ -18,7 +18,7 @@ SKIPPED = 77
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SOURCE, "tools"))
-from training_fit import cases, cross, engine, fit, judge, report, scenario  # noqa: E402
+from training_fit import cases, cross, engine, fit, judge, preset, report, scenario  # noqa: E402
 
 LEFT_OUT = Path(SOURCE, "tools", "training_fit", "left_out.csv")
 LIMITS = {}  # stratum -> (half/half, left out) medians
@@ -77,8 +77,8 @@ class Published(unittest.TestCase):
         cls.sample = [c for i, c in enumerate(timed)
                       if not judge.is_vtrain_single(c) or i % 12 == 0]
         weir = engine.Engine(BIN)
-        cls.answers = weir.run([dict(c.scenario, stack=dict({"preset": c.stack}, **c.facts))
-                                for c in cls.sample])
+        folder = Path(SOURCE, "presets", "stacks")
+        cls.answers = weir.run([preset.as_shipped(folder, c) for c in cls.sample])
 
     def test_no_row_is_refused(self):
         refused = [(c.line, a["error"]) for c, a in zip(self.sample, self.answers) if "error" in a]

@@ -1,13 +1,10 @@
 """The configurations that are run: rows, scenarios and stacks put together."""
 from . import judge, rows, scenario, stacks
 
-GRAPH_SHARE = 0.4  # of launches, left where parts of layers are captured (training-fidelity 0)
-
-
 def prepare(config):
     config.stack = stacks.stack_of(config)
     config.facts = stacks.facts(config)
-    config.launch_share = GRAPH_SHARE if "CUDA graph transformer_engine" in config.note else 1
+    config.shares = stacks.shares(config)
     config.scenario = scenario.make(config)
     if config.file == "llm_foundry" or config["zero_stage"] == "3":
         config.scenario["plan"]["accumulates_sharded"] = True

@@ -9,6 +9,7 @@ SEEDS = 3
 FIELDS = ("row", "fitted") + tuple(f"half{s}" for s in range(SEEDS)) + ("left_out", "unfitted",
                                                                         "lender")
 FEW = 4  # rows of other sources of a stack that are enough to stand for it
+MANY = 100  # rows above which straight lines around the fit to all rows do for a part of them
 
 
 def side(config, seed):
@@ -36,35 +37,38 @@ def usable(rows, lines):
     return [(c, lines) for c in rows if c.line in lines.base and lines.base[c.line] > 0]
 
 
-def halves(configs, fitted):
+def fit_part(engine, part, stack, fitted):
+    """Constants of a stack from a part of its rows."""
+    keys = stacks.FITTED[stack]
+    if len(part) <= MANY:
+        return fit.fit_stack(engine, part, keys, stack)[0] if part else fit.defaults(keys, stack)
+    found, lines = fitted[stack]
+    return fit.minimise([(c, lines) for c in part], lines, keys, found, fit.defaults(keys, stack))
+
+
+def halves(engine, configs, fitted):
     """[(config, seed, constants)]: each configuration with constants from the other half."""
     jobs = []
     for stack, members in sorted(by_stack(configs).items()):
-        found, lines = fitted[stack]
-        keys = stacks.FITTED[stack]
         for seed in range(SEEDS):
             for half in (0, 1):
                 seen = [c for c in members if side(c, seed) != half]
-                constants = fit.minimise(usable(seen, lines), lines, keys, found,
-                                         fit.defaults(keys, stack))
+                constants = fit_part(engine, seen, stack, fitted)
                 jobs += [(c, seed, constants) for c in members if side(c, seed) == half]
     return jobs
 
 
-def left_out(configs, fitted):
+def left_out(engine, configs, fitted):
     """[(config, lender, constants)]: each source with constants of its stack's other sources, else
     of its family's stacks, else the defaults."""
     groups, jobs = by_stack(configs), []
     for stack, members in sorted(groups.items()):
-        keys = stacks.FITTED[stack]
         for source in sorted({c.source for c in members}):
             gone = [c for c in members if c.source == source]
             rest = [c for c in members if c.source != source]
             lender = "the same stack"
             if len(rest) >= FEW:
-                _, lines = fitted[stack]
-                constants = fit.minimise(usable(rest, lines), lines, keys, fitted[stack][0],
-                                         fit.defaults(keys, stack))
+                constants = fit_part(engine, rest, stack, fitted)
             else:
                 lender, constants = borrowed(stack, source, groups, fitted)
             jobs += [(c, lender, constants) for c in gone]
@@ -89,7 +93,7 @@ def judge(engine, configs, say):
     """Rows of left_out.csv, and the fitted constants."""
     fitted = fit_all(engine, configs, say)
     table = {c.line: {"row": c.line, "fitted": fitted[c.stack][1].base[c.line]} for c in configs}
-    half, left = halves(configs, fitted), left_out(configs, fitted)
+    half, left = halves(engine, configs, fitted), left_out(engine, configs, fitted)
     plain = [(c, {}) for c in configs]
     unfitted = [(c, fit.defaults(stacks.FITTED[c.stack], c.stack)) for c, _ in plain]
     seconds = engine.steps([(c, k) for c, _, k in half] + [(c, k) for c, _, k in left] + unfitted)

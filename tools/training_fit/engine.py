@@ -3,7 +3,7 @@ import json
 import math
 import subprocess
 
-# What may be fitted: key of the stack -> (unit of its text, seconds or 1 for each of it).
+# What may be fitted: key of the stack -> the unit in which it is written.
 CONSTANTS = {
     "gemm_factor": "", "attention_factor": "", "memory_factor": "", "tensor_factor": "",
     "data_factor": "", "expert_factor": "", "overlap_slowdown": "", "jitter": "",
@@ -45,10 +45,7 @@ class Engine:
 
 def with_constants(config, constants):
     """The configuration's scenario; constants: key -> number, over its stack's preset."""
-    stack = {"preset": config.stack}
-    stack.update({key: text_of(key, value) for key, value in constants.items()})
-    facts = dict(config.facts)
-    if "launch" in facts and "launch" in constants:  # partly captured in graphs: in proportion
-        facts["launch"] = text_of("launch", constants["launch"] * config.launch_share)
-    stack.update(facts)
+    stack = dict({"preset": config.stack}, **config.facts)
+    for key, value in constants.items():
+        stack[key] = text_of(key, value * config.shares.get(key, 1))
     return dict(config.scenario, stack=stack)

@@ -2,7 +2,7 @@
 import re
 import statistics
 
-from . import judge
+from . import judge, preset
 
 METRICS = ("peak_mem_gb", "peak_mem_gib", "peak_mem_mb", "mem_params_optimizer_gib",
            "mem_activations_gib", "activation_mem_pct_of_baseline")
@@ -47,11 +47,9 @@ def compared(configs):
     return found
 
 
-def section(engine, timed, other):
+def section(engine, folder, timed, other):
     inside = [c for c in other if c.scenario]
-    for c, answer in zip(inside, engine.run([dict(c.scenario, stack=dict({"preset": c.stack},
-                                                                         **c.facts))
-                                             for c in inside])):
+    for c, answer in zip(inside, engine.run([preset.as_shipped(folder, c) for c in inside])):
         c.answer = answer
     found = compared(timed + inside)
     lines, every = [], []

@@ -1,7 +1,7 @@
 """presets/stacks: constants read from and written into files whose facts are edited by hand."""
 import re
 
-from .engine import CONSTANTS, text_of
+from .engine import CONSTANTS, text_of, with_constants
 
 START = "# Constants: written by tools/fit-training."
 
@@ -19,6 +19,12 @@ def constants(folder, stack):
         if line:
             found[key] = float(line.group(1))
     return found
+
+
+def as_shipped(folder, config):
+    """The configuration's scenario with its preset's own constants."""
+    own = constants(folder, config.stack) if config.shares else {}
+    return with_constants(config, {key: own[key] for key in config.shares})
 
 
 def rounded(value):

@@ -223,8 +223,7 @@ def run(engine, data, folder):
     """The section, and the result behind it."""
     timed, other, left = cases.load(data)
     crossed = cross.read(folder.parent.parent / "tools" / "training_fit" / "left_out.csv")
-    answers = engine.run([dict(c.scenario, stack=dict({"preset": c.stack}, **c.facts))
-                          for c in timed])
+    answers = engine.run([preset.as_shipped(folder, c) for c in timed])
     refused = [(c, a.get("error", "")) for c, a in zip(timed, answers) if "step_s" not in a]
     seconds = {c.line: a["step_s"] for c, a in zip(timed, answers) if "step_s" in a}
     for c, a in zip(timed, answers):
@@ -232,5 +231,5 @@ def run(engine, data, folder):
     kept = [c for c in timed if c.line in seconds and c.line in crossed and
             not math.isnan(crossed[c.line]["left_out"])]
     result = Result(kept, other, refused, seconds, crossed)
-    shown = memory.section(engine, timed, other)
+    shown = memory.section(engine, folder, timed, other)
     return section(result, left, folder, shown), result

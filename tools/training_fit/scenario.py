@@ -21,7 +21,7 @@ NICS = (  # in the column nic -> preset, NICs for each device
     ("800 Gb/s per node", "cx5-100g", 1), ("400 Gb/s RDMA per GPU", "cx7-400g", 1),
     ("8x ConnectX-7", "cx7-400g", 1), ("ConnectX-7", "cx7-400g", 1))
 PRECISION = (("nvfp4", "fp4"), ("mxfp8", "fp8-block"), ("fp8_blockwise", "fp8-block"),
-             ("fp8_rowwise", "bf16"), ("fp8", "fp8"))
+             ("fp8", "fp8"))
 SCHEDULES = (("ZB-H1", "zb-h1"), ("ZB-1p", "zb-h1"), ("ZB-H2", "zb-h2"), ("ZB-2p", "zb-h2"),
              ("1F1B-I", "interleaved"), ("nterleaved", "interleaved"), ("1F1B", "1f1b"))
 DOCUMENT = 512  # tokens of a document that fine-tuning packs; of SQuAD they are shorter still

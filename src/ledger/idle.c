@@ -204,8 +204,9 @@ static void gap_explain(line_writer *w, int64_t begin, int64_t end, weir_span_id
     part_write(w, t, end, WEIR_CAUSE_DEPENDENCY_TURNAROUND);
 }
 
-void ledger_idle(line_writer *w, int64_t begin, int64_t end, weir_span_id next,
-                 weir_span_id previous)
+/* What is not known is asked of launches and host. */
+static void idle_unknown(line_writer *w, int64_t begin, int64_t end, weir_span_id next,
+                         weir_span_id previous)
 {
     int64_t unknown = unrecorded_graph(w, next, previous, end);
     int64_t until = unknown < begin ? begin : unknown < end ? unknown : end;
@@ -215,4 +216,42 @@ void ledger_idle(line_writer *w, int64_t begin, int64_t end, weir_span_id next,
         gap_explain(w, begin, until, next, previous);
     }
     part_write(w, until, end, WEIR_CAUSE_DEPENDENCY_UNKNOWN);
+}
+
+uint32_t ledger_gap_at(const ledger_run *run, weir_device_id device, int64_t t)
+{
+    const weir_gaps *gaps = run->in->gaps;
+    uint32_t low = gaps ? gaps->first[device] : 0, high = gaps ? gaps->first[device + 1] : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (gaps->gaps[middle].end_ns <= t) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+void ledger_idle(line_writer *w, int64_t begin, int64_t end, weir_span_id next,
+                 weir_span_id previous)
+{
+    const weir_gaps *gaps = w->run->in->gaps;
+    uint32_t last = gaps ? gaps->first[w->id + 1] : 0;
+    for (uint32_t i = ledger_gap_at(w->run, w->id, begin);
+         i < last && gaps->gaps[i].begin_ns < end && begin < end; i++) {
+        const weir_gap *known = &gaps->gaps[i];
+        if (begin < known->begin_ns) {
+            idle_unknown(w, begin, known->begin_ns, next, previous);
+            begin = known->begin_ns;
+        }
+        int64_t until = known->end_ns < end ? known->end_ns : end;
+        if (begin < until) {
+            part_write(w, begin, until, known->cause);
+            begin = until;
+        }
+    }
+    if (begin < end) {
+        idle_unknown(w, begin, end, next, previous);
+    }
 }

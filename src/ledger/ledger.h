@@ -11,6 +11,7 @@
 #include "match/match.h"
 #include "result/lines.h"
 #include "result/result.h"
+#include "timeline/gaps.h"
 
 /* What a run without disturbances would take, by device of the timeline and step:
  * causes[device * step_count + number of the step - first_step]. */
@@ -31,6 +32,7 @@ typedef struct {
      * told by the hosts of its members. */
     const char *const *instance_tiers;
     const uint32_t *instance_times; /* by instance: how many alike it stands for; NULL: 1 */
+    const weir_gaps *gaps;          /* idle time whose reason is known; NULL: none */
     /* What was planned; NULL: transfers at the median of their like. */
     const weir_ledger_plan *plan;
 } weir_ledger_input;

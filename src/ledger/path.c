@@ -56,6 +56,28 @@ static void segment_add(path *p, int64_t from, weir_cause cause, weir_span_id sp
     p->t = from;
 }
 
+/* Idle time of the device: what is known of [from, t), the rest has that cause. */
+static void idle_add(path *p, weir_device_id d, int64_t from, weir_cause rest)
+{
+    const weir_gaps *gaps = p->run->in->gaps;
+    weir_rank_id rank = p->run->devices[d].rank;
+    from = from < p->begin_ns ? p->begin_ns : from;
+    uint32_t first = gaps ? gaps->first[d] : 0;
+    uint32_t i =
+        gaps ? ledger_gap_at(p->run, d, weir_match_to_local(p->run->in->match, rank, p->t)) : 0;
+    i += gaps && i < gaps->first[d + 1]; /* the one around t counts, too */
+    for (; i > first && p->t > from; i--) {
+        const weir_gap *gap = &gaps->gaps[i - 1];
+        int64_t begin = aligned(p, rank, gap->begin_ns), end = aligned(p, rank, gap->end_ns);
+        if (begin >= p->t) {
+            continue;
+        }
+        segment_add(p, end > from ? end : from, rest, WEIR_NONE, rank);
+        segment_add(p, begin > from ? begin : from, gap->cause, WEIR_NONE, rank);
+    }
+    segment_add(p, from, rest, WEIR_NONE, rank);
+}
+
 static bool ends_make(path *p, by_end *ends, weir_span_id first, uint32_t n)
 {
     ends->pairs = malloc((n + (size_t)1) * sizeof *ends->pairs);
@@ -274,8 +296,13 @@ static weir_span_id start_back(path *p, weir_span_id span)
     weir_span_id before = device_predecessor(p, span);
     int64_t ended = before == WEIR_NONE ? INT64_MIN : ledger_end(run, before);
     ended = ended > start ? start : ended;
+    weir_device_id d = run->lanes[run->spans.lane[span]].device;
+    if (launch == WEIR_NONE && run->in->gaps) { /* a simulation: nothing is missing */
+        idle_add(p, d, before == WEIR_NONE ? p->begin_ns : aligned(p, rank, ended),
+                 WEIR_CAUSE_DEPENDENCY_UNKNOWN);
+        return before;
+    }
     if (launch == WEIR_NONE) { /* no evidence: the device's last work before */
-        weir_device_id d = run->lanes[run->spans.lane[span]].device;
         weir_span_id any = device_last_ended(p, d, start);
         before = any != WEIR_NONE && any != span && ledger_end(run, any) > ended ? any : before;
         if (before == WEIR_NONE || before == span) {
@@ -338,7 +365,7 @@ static void path_walk(path *p, weir_device_id d)
     weir_span_id span = last_of_all(p, &ended);
     weir_rank_id rank = span == WEIR_NONE ? run->devices[d].rank : rank_of(p, span);
     if (span != WEIR_NONE) {
-        segment_add(p, ended, WEIR_CAUSE_DEPENDENCY_TAIL, WEIR_NONE, rank);
+        idle_add(p, run->lanes[run->spans.lane[span]].device, ended, WEIR_CAUSE_DEPENDENCY_TAIL);
     }
     uint64_t steps = 0, most = 4 * (uint64_t)run->spans.count + 16;
     while (span != WEIR_NONE && p->t > p->begin_ns && !p->failed && steps++ < most) {

@@ -104,6 +104,10 @@ void ledger_line(line_writer *w, const line_part *part);
 void ledger_idle(line_writer *w, int64_t begin_ns, int64_t end_ns, weir_span_id next,
                  weir_span_id previous);
 
+/* idle.c: the first known gap of the device that ends after t: a row of run->in->gaps; the end of
+ * the device's rows where none does. */
+uint32_t ledger_gap_at(const ledger_run *run, weir_device_id device, int64_t t);
+
 /* What thread was doing over [begin, end): one call for each stretch, in time order. cause is what
  * the names say, dependency.host where they say nothing. innermost: host span, or WEIR_NONE. */
 typedef void (*ledger_host_visitor)(void *context, int64_t begin_ns, int64_t end_ns,

@@ -31,9 +31,17 @@ static weir_code take(sim_cast *cast, uint64_t bytes, weir_err *err)
 
 /* --- one of everything --- */
 
+static bool is_fixed(const weir_plan *plan)
+{
+    return plan->body_count == 0 && plan->round_count > 0;
+}
+
 static uint32_t bodies_of(const weir_plan *plan)
 {
     uint32_t count = 0;
+    if (is_fixed(plan)) {
+        return 0;
+    }
     for (uint32_t r = 0; r < plan->round_count; r++) {
         count += plan->rounds[r].body_count ? plan->rounds[r].body_count : 1;
     }
@@ -81,7 +89,8 @@ static void add_devices(sim_cast *cast)
     const weir_spmd *spmd = cast->spmd;
     for (uint32_t d = 0; d < spmd->devices; d++) {
         uint32_t program = spmd->program_of_device ? spmd->program_of_device[d] : 0;
-        cast->devices[d] = (cast_device){d, 1, program, 1};
+        uint32_t times = spmd->times_of_device ? spmd->times_of_device[d] : 1;
+        cast->devices[d] = (cast_device){d, times, program, 1};
         cast->class_of_device[d] = d;
     }
     for (uint32_t i = 0; i < spmd->slow_count; i++) {
@@ -90,10 +99,23 @@ static void add_devices(sim_cast *cast)
     cast->device_count = spmd->devices;
 }
 
-/* A round without bodies is one that moves nothing and ends after its latency. */
+static void add_fixed(const weir_plan *plan, cast_meeting *meeting)
+{
+    meeting->is_fixed = true;
+    for (uint32_t r = 0; r < plan->round_count; r++) {
+        meeting->latency_s += plan->rounds[r].latency_s;
+        meeting->alone_s += plan->rounds[r].alone_s;
+    }
+}
+
+/* A round without bodies among others is one that moves nothing and ends after its latency. */
 static void add_rounds(sim_cast *cast, const weir_plan *plan, cast_meeting *meeting)
 {
     meeting->first_round = cast->round_count;
+    if (is_fixed(plan)) {
+        add_fixed(plan, meeting);
+        return;
+    }
     meeting->round_count = plan->round_count;
     for (uint32_t r = 0; r < plan->round_count; r++) {
         const weir_round *round = &plan->rounds[r];
@@ -137,9 +159,13 @@ static bool add_meetings(sim_cast *cast)
         const weir_exchange *exchange = &spmd->exchanges[e];
         for (uint32_t g = 0; ok && g < exchange->group_count; g++) {
             cast_meeting *meeting = &cast->meetings[cast->meeting_count++];
-            *meeting = (cast_meeting){.exchange = e, .group = g, .multiplicity = 1};
-            ok = add_members(cast, &exchange->groups[g], meeting, order);
-            add_rounds(cast, exchange->groups[g].plan, meeting);
+            const weir_exchange_group *group = &exchange->groups[g];
+            *meeting = (cast_meeting){.exchange = e,
+                                      .group = g,
+                                      .multiplicity = group->times ? group->times : 1,
+                                      .sender = exchange->is_eager ? group->members[0] : WEIR_NONE};
+            ok = add_members(cast, group, meeting, order);
+            add_rounds(cast, group->plan, meeting);
         }
     }
     return ok;

@@ -27,6 +27,8 @@ typedef struct {
     uint32_t first_member, member_count; /* of cast.members */
     uint32_t first_round, round_count;
     uint32_t multiplicity;
+    uint32_t sender;           /* eager: row of devices; WEIR_NONE: nobody goes ahead */
+    bool is_fixed;             /* no bodies: it takes latency_s + alone_s; rounds are left out */
     double latency_s, alone_s; /* sums over its rounds, as its plan has them */
 } cast_meeting;
 

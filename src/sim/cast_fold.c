@@ -56,6 +56,15 @@ static weir_code build_net(fold_scene *scene, weir_err *err)
 
 enum { COLOUR_LINK = 0, COLOUR_DEVICE, COLOUR_MEETING, COLOUR_CHANGED };
 
+/* Bodies tell how long a meeting takes; where there are none it has to say so itself. */
+static uint64_t meeting_colour(const cast_meeting *meeting)
+{
+    const double s[2] = {meeting->latency_s, meeting->alone_s};
+    uint64_t colour = ecmp_mix((uint64_t)COLOUR_MEETING << 32), bits[2];
+    memcpy(bits, s, sizeof bits);
+    return meeting->is_fixed ? ecmp_mix(ecmp_mix(colour ^ bits[0]) ^ bits[1]) : colour;
+}
+
 static bool colour_links(fold_scene *scene)
 {
     const sim_cast *all = scene->all;
@@ -75,7 +84,7 @@ static bool colour_links(fold_scene *scene)
         scene->colours[device_link(scene, d)] = ecmp_mix(colour ^ bits);
     }
     for (uint32_t m = 0; m < all->meeting_count; m++) {
-        scene->colours[meeting_link(scene, m)] = ecmp_mix((uint64_t)COLOUR_MEETING << 32);
+        scene->colours[meeting_link(scene, m)] = meeting_colour(&all->meetings[m]);
     }
     return true;
 }
@@ -97,9 +106,21 @@ static bool add_marker(fold_scene *scene, uint32_t m, double start_s)
     }
     links[meeting->member_count] = meeting_link(scene, m);
     scene->also[all->body_count + m] = WEIR_NONE;
-    *marker = (weir_body){.path = {.count = meeting->member_count + 1, .links = links},
-                          .size = 1 + (double)exchange->groups[meeting->group].plan->pace_tier,
-                          .start_s = start_s};
+    double *factors = NULL; /* of an eager message: who sends is told from who receives */
+    if (meeting->sender != WEIR_NONE) {
+        factors =
+            weir_arena_alloc(scene->arena, (size_t)meeting->member_count + 1, sizeof *factors);
+        if (!factors) {
+            return false;
+        }
+        for (uint32_t i = 0; i <= meeting->member_count; i++) {
+            factors[i] = links[i] == device_link(scene, meeting->sender) ? 2 : 1;
+        }
+    }
+    *marker = (weir_body){
+        .path = {.count = meeting->member_count + 1, .links = links, .bytes_per_unit = factors},
+        .size = 1 + (double)exchange->groups[meeting->group].plan->pace_tier,
+        .start_s = start_s};
     return true;
 }
 
@@ -173,7 +194,7 @@ static bool pick_devices(fold_pick *pick)
             cast->devices[cast->device_count] = all->devices[d];
             cast->devices[cast->device_count++].multiplicity = 0;
         }
-        cast->devices[*row].multiplicity++;
+        cast->devices[*row].multiplicity += all->devices[d].multiplicity;
         cast->class_of_device[d] = *row;
     }
     return true;
@@ -247,7 +268,10 @@ static bool pick_meeting(fold_pick *pick, uint32_t m)
                    *link_class = weir_fold_class_of_link(pick->fold);
     cast_meeting *meeting = &cast->meetings[cast->meeting_count++];
     *meeting = all->meetings[m];
-    meeting->multiplicity = weir_fold_multiplicity(pick->fold, body_class[all->body_count + m]);
+    meeting->multiplicity *= weir_fold_multiplicity(pick->fold, body_class[all->body_count + m]);
+    if (meeting->sender != WEIR_NONE) {
+        meeting->sender = pick->device_class[link_class[device_link(pick->scene, meeting->sender)]];
+    }
     meeting->first_member = cast->member_count;
     meeting->first_round = cast->round_count;
     uint32_t classes = weir_fold_body_classes(pick->fold), stamp = cast->meeting_count;

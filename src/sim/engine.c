@@ -162,13 +162,17 @@ static bool is_ready(const sim_engine *engine, uint32_t device, uint32_t lane, u
     return true;
 }
 
+/* Computing, or idle time: that takes as long on a slow device, and what follows it was bound by
+ * what was before it. */
 static weir_code compute(sim_engine *engine, uint32_t device, uint32_t op, int64_t now_ns,
                          uint32_t bound_by, weir_err *err)
 {
     const cast_device *row = &engine->cast->devices[device];
-    int64_t dur_ns =
-        sim_disturbed_ns(&engine->jitter, script_of(engine, device)->program->ops[op].duration_ns,
-                         row->factor, row->device, op);
+    const weir_program_op *what = &script_of(engine, device)->program->ops[op];
+    bool is_idle = what->kind == WEIR_STEP_IDLE;
+    int64_t dur_ns = is_idle ? what->duration_ns
+                             : sim_disturbed_ns(&engine->jitter, what->duration_ns, row->factor,
+                                                row->device, op);
     if (dur_ns == 0) {
         sim_engine_end_op(engine, device, op, now_ns, bound_by);
         return WEIR_OK;
@@ -183,7 +187,7 @@ static weir_code compute(sim_engine *engine, uint32_t device, uint32_t op, int64
     uint32_t made;
     weir_code code = sim_engine_record(engine, &record, &made, err);
     if (code == WEIR_OK) {
-        engine->tail[engine->devices[device].first_op + op] = made;
+        engine->tail[engine->devices[device].first_op + op] = is_idle ? bound_by : made;
         bool pushed =
             sim_queue_push(&engine->queue, (sim_event){end_ns, (uint64_t)device << 32 | op});
         code = pushed ? WEIR_OK : SIM_NO_MEMORY(err);
@@ -198,13 +202,13 @@ static weir_code start_op(sim_engine *engine, uint32_t device, uint32_t lane, in
     sim_lane *state = &engine->lanes[engine->devices[device].first_lane + lane];
     uint32_t op = script->ops[state->next];
     state->is_running = true;
-    if (script->program->ops[op].kind == WEIR_STEP_COMPUTE) {
+    if (script->program->ops[op].kind != WEIR_STEP_EXCHANGE) {
         return compute(engine, device, op, now_ns, bound_by, err);
     }
     const sim_arrival arrival = {device, op, bound_by, WEIR_NONE, now_ns, true};
-    bool takes_part;
-    weir_code code = sim_meetings_arrive(engine, &arrival, &takes_part, err);
-    if (code == WEIR_OK && !takes_part) {
+    bool waits;
+    weir_code code = sim_meetings_arrive(engine, &arrival, &waits, err);
+    if (code == WEIR_OK && !waits) {
         sim_engine_end_op(engine, device, op, now_ns, bound_by);
     }
     return code;

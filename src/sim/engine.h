@@ -18,7 +18,7 @@
 /* An op that took time, or was in a meeting. */
 typedef struct {
     uint32_t device, op; /* row of cast.devices; of its program */
-    uint32_t meeting;    /* row of engine.meetings; WEIR_NONE: computing */
+    uint32_t meeting;    /* row of engine.meetings; WEIR_NONE: computing or idle */
     uint32_t bound_by;   /* record whose end let it begin; WEIR_NONE: the run's beginning */
     int64_t start_ns, dur_ns;
 } sim_record;
@@ -34,7 +34,7 @@ typedef struct {
     uint32_t round, bodies_left;
     sim_meeting_state state;
     weir_link_id stalled_by; /* of spmd->net */
-    int64_t arrived_ns;      /* the last one so far */
+    int64_t arrived_ns;      /* the last one so far; of an eager message, its sender */
     int64_t begin_ns;        /* circuits are set */
     int64_t end_ns;
     double end_s; /* of its last body so far */
@@ -104,9 +104,9 @@ weir_code sim_engine_record(sim_engine *engine, const sim_record *record, uint32
                             weir_err *err);
 
 weir_code sim_meetings_prepare(sim_engine *engine, weir_err *err);
-/* A member arrives (start_ns is now); *takes_part: false where the device is in none of the
- * exchange's groups. */
-weir_code sim_meetings_arrive(sim_engine *engine, const sim_arrival *arrival, bool *takes_part,
+/* A member arrives (start_ns is now); *waits: false where the device is in none of the exchange's
+ * groups, or an eager message does not hold it. */
+weir_code sim_meetings_arrive(sim_engine *engine, const sim_arrival *arrival, bool *waits,
                               weir_err *err);
 /* Takes the ends of bodies: next rounds begin, meetings get their end as an event. */
 weir_code sim_meetings_collect(sim_engine *engine, weir_err *err);

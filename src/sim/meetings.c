@@ -110,10 +110,9 @@ weir_code sim_meetings_prepare(sim_engine *engine, weir_err *err)
 
 /* --- rounds --- */
 
-static weir_code conclude(sim_engine *engine, uint32_t id, weir_err *err)
+static weir_code conclude(sim_engine *engine, uint32_t id, int64_t end_ns, weir_err *err)
 {
     sim_meeting *meeting = &engine->meetings[id];
-    int64_t end_ns = weir_ns_from_s(meeting->end_s);
     meeting->end_ns = end_ns > meeting->begin_ns ? end_ns : meeting->begin_ns;
     bool pushed =
         sim_queue_push(&engine->queue, (sim_event){meeting->end_ns, SIM_MEETING_EVENT | id});
@@ -125,7 +124,7 @@ static weir_code next_round(sim_engine *engine, uint32_t id, weir_err *err)
     sim_meeting *meeting = &engine->meetings[id];
     const cast_meeting *row = row_of(engine, meeting);
     if (meeting->round == row->round_count) {
-        return conclude(engine, id, err);
+        return conclude(engine, id, weir_ns_from_s(meeting->end_s), err);
     }
     const cast_round *round = &engine->cast->rounds[row->first_round + meeting->round++];
     meeting->bodies_left = round->body_count;
@@ -143,8 +142,12 @@ static weir_code next_round(sim_engine *engine, uint32_t id, weir_err *err)
 static weir_code begin(sim_engine *engine, uint32_t id, int64_t begin_ns, weir_err *err)
 {
     sim_meeting *meeting = &engine->meetings[id];
+    const cast_meeting *row = row_of(engine, meeting);
     meeting->state = MEETING_MOVES;
     meeting->begin_ns = begin_ns;
+    if (row->is_fixed) {
+        return conclude(engine, id, begin_ns + weir_ns_from_s(row->latency_s + row->alone_s), err);
+    }
     meeting->end_s = (double)begin_ns * 1e-9;
     return next_round(engine, id, err);
 }
@@ -258,7 +261,36 @@ static uint32_t member_of(const sim_cast *cast, const cast_meeting *row, uint32_
     return low;
 }
 
-weir_code sim_meetings_arrive(sim_engine *engine, const sim_arrival *arrival, bool *takes_part,
+/* What a member of an eager message did while it moved: who receives it without waiting for it has
+ * it from the moment on at which it was sent. */
+static weir_code record_late(sim_engine *engine, uint32_t id, sim_arrival *arrival, weir_err *err)
+{
+    const sim_meeting *meeting = &engine->meetings[id];
+    const sim_record record = {
+        arrival->device,   arrival->op,       id,
+        arrival->bound_by, arrival->start_ns, meeting->end_ns - arrival->start_ns};
+    return sim_engine_record(engine, &record, &arrival->record, err);
+}
+
+static weir_code arrive_eagerly(sim_engine *engine, uint32_t id, sim_arrival *arrival, bool *waits,
+                                weir_err *err)
+{
+    sim_meeting *meeting = &engine->meetings[id];
+    const cast_meeting *row = row_of(engine, meeting);
+    bool sends = arrival->device == row->sender, was_sent = meeting->state != MEETING_OPEN;
+    *waits = !sends && meeting->state != MEETING_ENDED;
+    if (++meeting->arrived == row->member_count) {
+        close_open(engine, id);
+    }
+    if (sends) {
+        meeting->arrived_ns = arrival->start_ns;
+        return assemble(engine, id, err);
+    }
+    arrival->start_ns = was_sent ? meeting->arrived_ns : arrival->start_ns;
+    return *waits ? WEIR_OK : record_late(engine, id, arrival, err);
+}
+
+weir_code sim_meetings_arrive(sim_engine *engine, const sim_arrival *arrival, bool *waits,
                               weir_err *err)
 {
     const sim_cast *cast = engine->cast;
@@ -266,8 +298,8 @@ weir_code sim_meetings_arrive(sim_engine *engine, const sim_arrival *arrival, bo
     const sim_script *script = &engine->scripts[cast->devices[device].program];
     uint32_t exchange = script->program->ops[op].exchange;
     uint32_t row = cast->meeting_of[(size_t)exchange * cast->device_count + device];
-    *takes_part = row != WEIR_NONE;
-    if (!*takes_part) {
+    *waits = row != WEIR_NONE;
+    if (!*waits) {
         return WEIR_OK;
     }
     uint32_t id = find_open(engine, row, script->occurrence[op]);
@@ -280,6 +312,10 @@ weir_code sim_meetings_arrive(sim_engine *engine, const sim_arrival *arrival, bo
     sim_meeting *meeting = &engine->meetings[id];
     uint32_t member = member_of(cast, &cast->meetings[row], device);
     engine->arrivals[meeting->first_member + member] = *arrival;
+    if (cast->meetings[row].sender != WEIR_NONE) {
+        return arrive_eagerly(engine, id, &engine->arrivals[meeting->first_member + member], waits,
+                              err);
+    }
     meeting->arrived_ns = arrival->start_ns; /* time does not go back */
     if (++meeting->arrived < cast->meetings[row].member_count) {
         return WEIR_OK;
@@ -329,17 +365,22 @@ weir_code sim_meetings_end(sim_engine *engine, uint32_t id, weir_err *err)
     engine->unended_count--;
     sim_meeting meeting = engine->meetings[id]; /* the table may move */
     uint32_t members = row_of(engine, &meeting)->member_count;
-    bool is_alone = members == 1 && row_of(engine, &meeting)->round_count == 0;
+    const cast_meeting *row = row_of(engine, &meeting);
+    bool is_alone = members == 1 && row->round_count == 0 && !row->is_fixed;
     weir_code code = is_alone ? WEIR_OK : record_members(engine, id, err);
     for (uint32_t i = 0; i < members && code == WEIR_OK; i++) {
         sim_arrival a = engine->arrivals[meeting.first_member + i];
-        sim_engine_end_op(engine, a.device, a.op, meeting.end_ns,
-                          a.record == WEIR_NONE ? a.bound_by : a.record);
+        if (a.is_here && a.device != row->sender) {
+            sim_engine_end_op(engine, a.device, a.op, meeting.end_ns,
+                              a.record == WEIR_NONE ? a.bound_by : a.record);
+        }
     }
     code = code == WEIR_OK ? leave_stay(engine, &meeting, err) : code;
     for (uint32_t i = 0; i < members && code == WEIR_OK; i++) {
-        uint32_t device = engine->arrivals[meeting.first_member + i].device;
-        code = sim_engine_go_on(engine, device, meeting.end_ns, err);
+        sim_arrival a = engine->arrivals[meeting.first_member + i];
+        if (a.is_here && a.device != row->sender) {
+            code = sim_engine_go_on(engine, a.device, meeting.end_ns, err);
+        }
     }
     return code;
 }

@@ -11,10 +11,10 @@ static weir_code check_op(const weir_spmd *spmd, uint32_t p, uint32_t k, weir_er
                             "program %u, operation %u: exchange %u of %u does not exist", p, k,
                             op->exchange, spmd->exchange_count);
     }
-    if (op->kind == WEIR_STEP_COMPUTE && op->duration_ns < 0) {
+    if (op->kind != WEIR_STEP_EXCHANGE && op->duration_ns < 0) {
         return weir_err_set(err, WEIR_ERR_INPUT,
-                            "program %u, operation %u: it computes for %lld ns; expected 0 or more",
-                            p, k, (long long)op->duration_ns);
+                            "program %u, operation %u: it takes %lld ns; expected 0 or more", p, k,
+                            (long long)op->duration_ns);
     }
     for (uint32_t i = 0; i < op->after_count; i++) {
         if (op->after[i] >= k) {

@@ -15,19 +15,25 @@
 
 #include "collective/plan.h"
 #include "fabric/fold.h"
-#include "timeline/waits.h"
+#include "timeline/gaps.h"
 #include "weir/timeline.h"
 
 typedef struct {
     const uint32_t *members; /* devices */
     uint32_t count;
+    /* A plan without bodies takes its latency_s + alone_s, whatever the net. */
     const weir_plan *plan;
+    uint32_t ranks; /* of the whole group, where its members stand for others, too; 0: count */
+    uint32_t times; /* groups alike that this one stands for; 0: 1 */
 } weir_exchange_group;
 
 typedef struct {
     const char *name, *axis;
     weir_comm_kind kind;
-    bool is_message;                   /* two members, a missing one is a bubble */
+    bool is_message; /* two members, a missing one is a bubble */
+    /* A message that moves as soon as the first member of its group has come, and does not hold it;
+     * the other goes on when it is there, at once where it is. */
+    bool is_eager;
     uint64_t bytes;                    /* as nccl-tests counts */
     const weir_exchange_group *groups; /* no device is in two of them */
     uint32_t group_count;
@@ -40,14 +46,15 @@ typedef struct {
 typedef enum {
     WEIR_STEP_COMPUTE = 0,
     WEIR_STEP_EXCHANGE, /* passed over by devices that are in none of its groups */
+    WEIR_STEP_IDLE,     /* takes time, of the host for example, and leaves no span: a gap */
 } weir_program_kind;
 
 typedef struct {
     weir_program_kind kind;
     uint32_t lane; /* stream of the device, 0.. */
     const char *name;
-    int64_t duration_ns; /* COMPUTE */
-    weir_cause cause;    /* COMPUTE */
+    int64_t duration_ns; /* COMPUTE, IDLE */
+    weir_cause cause;    /* COMPUTE, IDLE (then one of dependency) */
     uint32_t exchange;   /* EXCHANGE; the n-th op of a program that names an exchange meets the n-th
                           * op of every other member */
     const uint32_t
@@ -71,6 +78,9 @@ typedef struct {
     uint32_t devices;
     const uint32_t *node_of_device;
     const uint32_t *program_of_device; /* NULL: all run program 0 */
+    /* How many alike a device stands for from the start (NULL: 1), and the rank that it is called
+     * by (NULL: its number). */
+    const uint32_t *times_of_device, *rank_of_device;
     const weir_program *programs;
     uint32_t program_count;
     const weir_exchange *exchanges;
@@ -127,10 +137,12 @@ typedef struct {
     uint8_t *cause;          /* by device span: weir_cause of computing, or of the transfer */
     weir_span_parts *parts;  /* by device span */
     weir_span_id *bound_by;  /* by device span: predecessor that bound it, WEIR_NONE: none */
+    weir_gaps gaps;          /* IDLE operations, by device of the timeline */
     weir_meeting *meetings;
     uint32_t meeting_count;
     weir_span_id *member_spans;
     weir_rank_id *rank_of_device; /* by device: the rank of the timeline that stands for it */
+    uint32_t *device_of_rank;     /* by rank of the timeline: the lowest device it stands for */
     weir_link_series *links;      /* with link_series */
     uint32_t link_count;
     /* What was played: as many as devices, bodies and links where nothing folded. */

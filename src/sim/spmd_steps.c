@@ -65,6 +65,15 @@ static void count_steps(const weir_spmd *spmd, step_begins *steps)
     *steps = (step_begins){.first = low, .count = low <= high ? high - low + 1 : 0};
 }
 
+/* A message that was sent before its receiver had come to it. */
+static bool came_early(const sim_engine *engine, const sim_record *r)
+{
+    const sim_meeting *meeting = r->meeting == WEIR_NONE ? NULL : &engine->meetings[r->meeting];
+    const cast_meeting *row = meeting ? &engine->cast->meetings[meeting->row] : NULL;
+    return row && row->sender != WEIR_NONE && r->device != row->sender &&
+           r->start_ns == meeting->arrived_ns;
+}
+
 weir_code sim_steps_mark(const sim_engine *engine, weir_timeline *t, weir_err *err)
 {
     step_begins steps;
@@ -79,6 +88,9 @@ weir_code sim_steps_mark(const sim_engine *engine, weir_timeline *t, weir_err *e
     }
     for (uint32_t i = 0; i < engine->record_count; i++) {
         const sim_record *r = &engine->records[i];
+        if (came_early(engine, r)) {
+            continue;
+        }
         const sim_script *script = &engine->scripts[engine->cast->devices[r->device].program];
         uint32_t step = script->program->ops[r->op].step - steps.first;
         int64_t *begin_ns = &steps.begin_ns[(size_t)r->device * steps.count + step];

@@ -19,6 +19,8 @@ typedef struct {
     uint32_t *lane_of_item; /* by record: row of engine.lanes */
     weir_name_id *op_names; /* by op of all programs, in order */
     uint64_t *first_name;   /* by program */
+    uint32_t world_size;
+    uint32_t span_count; /* records that are no idle time */
 } writer;
 
 /* --- ranks and lanes --- */
@@ -33,14 +35,28 @@ static uint32_t device_in_node(const weir_spmd *spmd, uint32_t device)
     return device - first;
 }
 
+static int32_t rank_number(const weir_spmd *spmd, uint32_t device)
+{
+    return (int32_t)(spmd->rank_of_device ? spmd->rank_of_device[device] : device);
+}
+
+static uint32_t count_ranks(const sim_cast *cast)
+{
+    uint64_t count = 0;
+    for (uint32_t d = 0; d < cast->device_count; d++) {
+        count += cast->devices[d].multiplicity;
+    }
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
 static weir_code add_rank(writer *w, const cast_device *device, weir_rank_id *rank, weir_err *err)
 {
     const weir_spmd *spmd = w->engine->spmd;
     weir_text text = {0};
     weir_text_printf(&text, "node %u",
                      spmd->node_of_device ? spmd->node_of_device[device->device] : 0);
-    weir_rank row = {.number = (int32_t)device->device,
-                     .world_size = spmd->devices,
+    weir_rank row = {.number = rank_number(spmd, device->device),
+                     .world_size = w->world_size,
                      .multiplicity = device->multiplicity};
     weir_code code = text.failed ? weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a node's name")
                                  : weir_timeline_intern(w->t, (weir_str){text.p, (uint32_t)text.n},
@@ -56,8 +72,9 @@ static weir_code add_lanes(writer *w, weir_err *err)
     for (uint32_t d = 0; d < engine->cast->device_count && code == WEIR_OK; d++) {
         const cast_device *device = &engine->cast->devices[d];
         const sim_script *script = &engine->scripts[device->program];
-        weir_rank_id rank;
+        weir_rank_id rank = 0;
         code = add_rank(w, device, &rank, err);
+        w->run->device_of_rank[d] = device->device;
         uint32_t number =
             engine->spmd->node_of_device ? device_in_node(engine->spmd, device->device) : 0;
         for (uint32_t l = 0; l < script->lane_count && code == WEIR_OK; l++) {
@@ -79,7 +96,8 @@ static weir_code add_group(writer *w, uint32_t row, weir_err *err)
     weir_sort_pair *order = malloc(((size_t)members->count + 1) * sizeof *order);
     int32_t *ranks = malloc(((size_t)members->count + 1) * sizeof *ranks);
     for (uint32_t i = 0; order && i < members->count; i++) {
-        order[i] = (weir_sort_pair){members->members[i], i};
+        int32_t rank = rank_number(w->engine->spmd, members->members[i]);
+        order[i] = (weir_sort_pair){(uint64_t)rank, i};
     }
     weir_code code = WEIR_OK;
     if (!order || !ranks || !weir_sort_pairs(order, members->count)) {
@@ -88,7 +106,9 @@ static weir_code add_group(writer *w, uint32_t row, weir_err *err)
     for (uint32_t i = 0; code == WEIR_OK && i < members->count; i++) {
         ranks[i] = (int32_t)order[i].key;
     }
-    weir_group group = {.size = members->count, .rank_count = members->count, .ranks = ranks};
+    weir_group group = {.size = members->ranks ? members->ranks : members->count,
+                        .rank_count = members->count,
+                        .ranks = ranks};
     if (code == WEIR_OK) {
         weir_str axis = weir_str_from(exchange->axis ? exchange->axis : "");
         code = weir_timeline_intern(w->t, axis, &group.name, err);
@@ -122,8 +142,8 @@ static weir_code add_comm(writer *w, uint32_t id, weir_err *err)
                       .in_elements = exchange->bytes,
                       .out_elements = exchange->bytes,
                       .element_bytes = 1,
-                      .src_rank = is_pair ? (int32_t)group->members[0] : -1,
-                      .dst_rank = is_pair ? (int32_t)group->members[1] : -1};
+                      .src_rank = is_pair ? rank_number(w->engine->spmd, group->members[0]) : -1,
+                      .dst_rank = is_pair ? rank_number(w->engine->spmd, group->members[1]) : -1};
     return weir_timeline_add_comm(w->t, &comm, &w->detail[id], err);
 }
 
@@ -149,6 +169,12 @@ static weir_code intern_names(writer *w, weir_err *err)
     return code;
 }
 
+static bool is_idle(const sim_engine *engine, const sim_record *r)
+{
+    const sim_script *script = &engine->scripts[engine->cast->devices[r->device].program];
+    return script->program->ops[r->op].kind == WEIR_STEP_IDLE;
+}
+
 static weir_code add_spans(writer *w, weir_err *err)
 {
     const sim_engine *engine = w->engine;
@@ -159,6 +185,10 @@ static weir_code add_spans(writer *w, weir_err *err)
         uint32_t lane =
             engine->devices[r->device].first_lane + engine->scripts[program].lane_of[r->op];
         w->lane_of_item[i] = lane;
+        if (is_idle(engine, r)) {
+            continue;
+        }
+        w->span_count++;
         const weir_new_span span = {.start_ns = r->start_ns,
                                     .dur_ns = r->dur_ns,
                                     .lane = w->lanes[lane],
@@ -177,7 +207,7 @@ static weir_code add_spans(writer *w, weir_err *err)
 static void find_spans(writer *w, const uint32_t *order)
 {
     const sim_engine *engine = w->engine;
-    uint32_t n = engine->record_count;
+    uint32_t n = w->span_count;
     for (uint32_t i = 0; i < n; i++) {
         w->span_of[order[i]] = i;
     }
@@ -197,16 +227,43 @@ static void find_spans(writer *w, const uint32_t *order)
     }
 }
 
+/* Records stand in the order of their ends: that is the order of starts on a lane, but for messages
+ * that overtake each other. */
+static bool order_starts(const sim_engine *engine, weir_sort_pair *pairs, uint32_t n)
+{
+    for (uint32_t a = 0; a < n;) {
+        uint32_t b = a + 1;
+        bool ordered = true;
+        for (; b < n && pairs[b].key == pairs[a].key; b++) {
+            ordered = ordered && engine->records[pairs[b].value].start_ns >=
+                                     engine->records[pairs[b - 1].value].start_ns;
+        }
+        for (uint32_t i = a; !ordered && i < b; i++) {
+            pairs[i].key = (uint64_t)engine->records[pairs[i].value].start_ns;
+        }
+        if (!ordered && !weir_sort_pairs(pairs + a, b - a)) {
+            return false;
+        }
+        a = b;
+    }
+    return true;
+}
+
 static weir_code order_spans(writer *w, weir_err *err)
 {
-    uint32_t n = w->engine->record_count;
-    weir_sort_pair *pairs = malloc(((size_t)n + 1) * sizeof *pairs);
-    uint32_t *order = malloc(((size_t)n + 1) * sizeof *order);
+    const sim_engine *engine = w->engine;
+    uint32_t n = 0;
+    weir_sort_pair *pairs = malloc(((size_t)w->span_count + 1) * sizeof *pairs);
+    uint32_t *order = malloc(((size_t)w->span_count + 1) * sizeof *order);
     bool ok = pairs && order;
-    for (uint32_t i = 0; ok && i < n; i++) {
-        pairs[i] = (weir_sort_pair){w->lane_of_item[i], i};
+    for (uint32_t i = 0; ok && i < engine->record_count; i++) {
+        w->span_of[i] = WEIR_NONE;
+        if (!is_idle(engine, &engine->records[i])) {
+            pairs[n++] = (weir_sort_pair){w->lane_of_item[i], i};
+        }
     }
     ok = ok && weir_sort_pairs(pairs, n);
+    ok = ok && order_starts(engine, pairs, n);
     for (uint32_t i = 0; ok && i < n; i++) {
         order[i] = (uint32_t)pairs[i].value;
     }
@@ -272,6 +329,9 @@ static weir_code fill_spans(writer *w, weir_err *err)
     for (uint32_t i = 0; i < engine->record_count; i++) {
         const sim_record *r = &engine->records[i];
         weir_span_id span = w->span_of[i];
+        if (span == WEIR_NONE) {
+            continue;
+        }
         run->cause[span] = (uint8_t)cause_of(engine, r);
         run->bound_by[span] = r->bound_by == WEIR_NONE ? WEIR_NONE : w->span_of[r->bound_by];
         if (r->meeting == WEIR_NONE) {
@@ -280,6 +340,34 @@ static weir_code fill_spans(writer *w, weir_err *err)
             run->parts[span] = parts_of(engine, r->meeting);
         }
     }
+    return WEIR_OK;
+}
+
+/* Gaps of the devices, from the records of idle time. */
+static weir_code fill_gaps(writer *w, weir_err *err)
+{
+    const sim_engine *engine = w->engine;
+    uint32_t devices = engine->cast->device_count, n = engine->record_count - w->span_count;
+    weir_arena *arena = w->run->arena;
+    weir_gap *gaps = weir_arena_alloc(arena, (size_t)n + 1, sizeof *gaps);
+    uint32_t *first = weir_arena_alloc(arena, (size_t)devices + 2, sizeof *first);
+    if (!gaps || !first) {
+        return SIM_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; i < engine->record_count; i++) {
+        first[engine->records[i].device + 2] += w->span_of[i] == WEIR_NONE;
+    }
+    for (uint32_t d = 0; d < devices; d++) {
+        first[d + 2] += first[d + 1];
+    }
+    for (uint32_t i = 0; i < engine->record_count; i++) { /* of one lane: by begin */
+        const sim_record *r = &engine->records[i];
+        if (w->span_of[i] == WEIR_NONE) {
+            gaps[first[r->device + 1]++] =
+                (weir_gap){r->start_ns, r->start_ns + r->dur_ns, cause_of(engine, r)};
+        }
+    }
+    w->run->gaps = (weir_gaps){gaps, first};
     return WEIR_OK;
 }
 
@@ -357,6 +445,7 @@ static weir_code write_all(writer *w, weir_err *err)
     code = code == WEIR_OK ? order_spans(w, err) : code;
     code = code == WEIR_OK ? weir_timeline_seal(w->t, err) : code;
     code = code == WEIR_OK ? fill_spans(w, err) : code;
+    code = code == WEIR_OK ? fill_gaps(w, err) : code;
     return code == WEIR_OK ? fill_meetings(w, err) : code;
 }
 
@@ -366,8 +455,11 @@ weir_code sim_timeline_build(const sim_engine *engine, weir_spmd_run *run, weir_
     if (!run->timeline) {
         return SIM_NO_MEMORY(err);
     }
-    writer w = {.engine = engine, .run = run, .t = run->timeline};
-    weir_code code = write_all(&w, err);
+    writer w = {
+        .engine = engine, .run = run, .t = run->timeline, .world_size = count_ranks(engine->cast)};
+    run->device_of_rank = weir_arena_alloc(run->arena, (size_t)engine->cast->device_count + 1,
+                                           sizeof *run->device_of_rank);
+    weir_code code = run->device_of_rank ? write_all(&w, err) : SIM_NO_MEMORY(err);
     free(w.lanes);
     free(w.group_of);
     free(w.next_seq);

@@ -128,7 +128,7 @@ static weir_code plan_phase(builder *b, uint32_t number, const weir_phase_part *
         }
         if (code == WEIR_OK) {
             made->plan_count++;
-            groups[g] = (weir_exchange_group){own, size, plan};
+            groups[g] = (weir_exchange_group){.members = own, .count = size, .plan = plan};
         }
     }
     uint64_t bytes = 0;

@@ -135,7 +135,7 @@ static weir_instance instance_of(const sim_tables *s, const weir_meeting *meetin
                            .complete = true,
                            .split = true,
                            .group = comm ? comm->group : WEIR_NONE,
-                           .group_size = group->count,
+                           .group_size = group->ranks ? group->ranks : group->count,
                            .bytes = exchange->bytes,
                            .last_arrival_ns = meeting->last_arrival_ns,
                            .end_ns = meeting->end_ns};
@@ -382,6 +382,7 @@ weir_code weir_sim_ledger_build(const weir_spmd *spmd, const weir_spmd_run *run,
                                          .host_names = s.host_names,
                                          .instance_tiers = s.tiers,
                                          .instance_times = s.times,
+                                         .gaps = run->gaps.gaps ? &run->gaps : NULL,
                                          .plan = s.plan.causes ? &s.plan : NULL};
         result->simulated = true;
         code = weir_ledger_build(&input, options, result, &own, err);

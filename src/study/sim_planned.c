@@ -79,9 +79,8 @@ static uint32_t *devices_of_ranks(const weir_timeline *t)
 static weir_code plan_devices(const weir_spmd_run *run, const weir_spmd_run *steady,
                               const weir_lines *lines, weir_ledger_plan *plan, weir_err *err)
 {
-    uint32_t count, ranks;
+    uint32_t count;
     const weir_device *devices = weir_timeline_devices(run->timeline, &count);
-    const weir_rank *rows = weir_timeline_ranks(run->timeline, &ranks);
     const weir_lane *markers = markers_of(steady->timeline, 0);
     plan->step_count = markers ? markers->span_count : 1;
     weir_causes *causes = calloc((size_t)count * plan->step_count + 1, sizeof *causes);
@@ -92,7 +91,7 @@ static weir_code plan_devices(const weir_spmd_run *run, const weir_spmd_run *ste
         return NO_MEMORY(err);
     }
     for (uint32_t d = 0; d < count; d++) {
-        uint32_t device = (uint32_t)rows[devices[d].rank].number;
+        uint32_t device = run->device_of_rank[devices[d].rank];
         uint32_t other = device_of[steady->rank_of_device[device]];
         if (other != WEIR_NONE) {
             cut_lines(steady->timeline, lines, other, causes + (size_t)d * plan->step_count);

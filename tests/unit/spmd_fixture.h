@@ -140,8 +140,9 @@ static inline uint32_t spmd_all_reduce(spmd_fixture *f, const char *axis, uint32
         for (uint32_t k = 0; k < size; k++) {
             members[k] = g / stride * (size * stride) + g % stride + k * stride;
         }
-        rows[g] =
-            (weir_exchange_group){members, size, spmd_ring(f, members, size, bytes, latency_s)};
+        rows[g] = (weir_exchange_group){.members = members,
+                                        .count = size,
+                                        .plan = spmd_ring(f, members, size, bytes, latency_s)};
     }
     f->exchanges[id] = (weir_exchange){.name = axis,
                                        .axis = axis,
@@ -165,9 +166,11 @@ static inline uint32_t spmd_message(spmd_fixture *f, uint32_t from, uint32_t to,
     const weir_link_id links[] = {up_of(from), down_of(to)};
     members[0] = from;
     members[1] = to;
-    *group = (weir_exchange_group){
-        members, 2,
-        spmd_plan(f, links, 2, bytes, latency_s, bytes / weir_net_bytes_per_s(f->net, links[0]))};
+    *group =
+        (weir_exchange_group){.members = members,
+                              .count = 2,
+                              .plan = spmd_plan(f, links, 2, bytes, latency_s,
+                                                bytes / weir_net_bytes_per_s(f->net, links[0]))};
     f->exchanges[id] = (weir_exchange){.name = "message",
                                        .axis = "pipeline",
                                        .kind = WEIR_COMM_SEND_RECV,

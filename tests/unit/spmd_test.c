@@ -114,8 +114,10 @@ static void random_exchange(cluster *c, uint64_t *state)
         for (uint32_t k = 0; k < size; k++) {
             members[k] = g / stride * (size * stride) + g % stride + k * stride;
         }
-        rows[g] = (weir_exchange_group){members, size,
-                                        random_plan(c, members, size, rounds, is_ring, bytes)};
+        rows[g] =
+            (weir_exchange_group){.members = members,
+                                  .count = size,
+                                  .plan = random_plan(c, members, size, rounds, is_ring, bytes)};
     }
     c->f.exchanges[c->f.spmd.exchange_count++] = (weir_exchange){.name = "exchange",
                                                                  .axis = "data",

@@ -139,6 +139,7 @@ void fabric_next(const page *p)
     if (line.n > 0) {
         weir_text_char(&line, '.');
     }
+    line.failed |= tried.failed;
     weir_text_clear(&tried);
     fabric_line(p, &line);
 }

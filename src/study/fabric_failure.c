@@ -40,7 +40,7 @@ weir_code weir_fabric_failure(const weir_fabric_wish *wish, weir_fabric_play *pl
         }
         weir_candidate_network_repair(&play->network);
     }
-    if (stoppers.n && code == WEIR_OK) {
+    if ((stoppers.n || stoppers.failed) && code == WEIR_OK) {
         row->stoppers = stoppers.failed
                             ? NULL
                             : weir_arena_copy(arena, (weir_str){stoppers.p, (uint32_t)stoppers.n});

@@ -6,8 +6,8 @@ import math
 from . import fit, stacks
 
 SEEDS = 3
-FIELDS = ("row", "fitted") + tuple(f"half{s}" for s in range(SEEDS)) + ("left_out", "unfitted",
-                                                                        "lender")
+FIELDS = ("row", "fitted") + tuple(f"half{s}" for s in range(SEEDS)) + ("left_out", "datasheet",
+                                                                        "unfitted", "lender")
 FEW = 4  # rows of other sources of a stack that are enough to stand for it
 MANY = 100  # rows above which straight lines around the fit to all rows do for a part of them
 
@@ -103,6 +103,9 @@ def judge(engine, configs, say):
         table[c.line].update(left_out=s, lender=lender)
     for (c, _), s in zip(unfitted, seconds[len(half) + len(left):]):
         table[c.line]["unfitted"] = s
+    sheets = engine.steps([(c, k) for c, _, k in left if c.file != "vtrain_single"], True)
+    for (c, _, _), s in zip([job for job in left if job[0].file != "vtrain_single"], sheets):
+        table[c.line]["datasheet"] = s
     return table, {stack: found for stack, (found, _) in fitted.items()}
 
 

@@ -37,9 +37,13 @@ class Engine:
         missing = {"error": "no answer: " + done.stderr.strip()[-300:]}
         return [answers.get(n, missing) for n in range(1, len(scenarios) + 1)]
 
-    def steps(self, jobs):
-        """Seconds of each (configuration, constants); NAN where weir refuses."""
-        answers = self.run([with_constants(config, constants) for config, constants in jobs])
+    def steps(self, jobs, datasheet=False):
+        """Seconds of each (configuration, constants); NAN where weir refuses. datasheet: as if
+        nobody had measured kernels on the accelerator."""
+        asked = [with_constants(config, constants) for config, constants in jobs]
+        if datasheet:
+            asked = [dict(s, cluster=dict(s["cluster"], kernels="datasheet")) for s in asked]
+        answers = self.run(asked)
         return [a.get("step_s", math.nan) for a in answers]
 
 

@@ -57,6 +57,11 @@ class Result:
     def fitted(self, configs):
         return [judge.error(c, self.seconds[c.line]) for c in configs]
 
+    def datasheet(self, configs):
+        """With the left-out constants, kernels from the datasheet: as on an unknown accelerator."""
+        found = [(c, self.crossed[c.line]["datasheet"]) for c in configs]
+        return [judge.error(c, s) for c, s in found if not math.isnan(s)]
+
     def unfitted(self, configs):
         return [judge.error(c, self.crossed[c.line]["unfitted"]) for c in configs]
 
@@ -75,6 +80,9 @@ def strata_table(result):
                      before and goal_text(before[0]) or "", two(result.left(configs)),
                      goal_text(left_goal), before and goal_text(before[1]) or "",
                      two(result.unfitted(configs)), two(result.nulls(configs))))
+    sheet = result.datasheet(result.timed)
+    rows.append(("accelerator from its datasheet only", len(sheet), "–", "", "", two(sheet),
+                 "15 / 25", "", "", ""))
     return table(("stratum", "runs", "half/half", "goal", "prototype", "left out", "goal",
                   "prototype", "unfitted", "null model"), rows)
 
@@ -195,6 +203,8 @@ else and states its formula (`megatron_sc21`, `vocab_parallel`, `nanotron`, `fsd
   one side), judged on the other; 3 seeds x 2 sides, every prediction counted.
 - *left out*: the whole source unseen; constants from the other sources of its stack, else from
   stacks of its family (which: the table of sources), else defaults.
+- *accelerator from its datasheet only*: left out, and kernels timed as if nobody had measured the
+  accelerator (`cluster.kernels: datasheet`).
 - *unfitted*: all constants at their physical defaults.
 - *null model*: one FLOP rate for each file, GPU and format, the median of the other rows'.
 - *prototype*: `reference/training-fidelity.md`.

@@ -69,6 +69,8 @@ def facts(config):
         made["expert_deepep"] = True
     if "mixed_precision=PURE" in note:
         made.update(reduced_bytes=2)
+    if config.file == "paxml_jax_toolbox" and config["precision"] == "bf16":
+        made["attention"] = "unfused"  # without Transformer Engine XLA writes the scores
     if "; eager;" in note:
         made.update(fused_add=False, fused_activation=False, fused_rope=False, fused_loss=False,
                     fused_quantise=False)

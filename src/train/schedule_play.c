@@ -62,6 +62,18 @@ static double ready_at(const player *p, const weir_task *task, uint32_t position
     return at;
 }
 
+/* Whether another stage waits for what the task gives. */
+static bool has_receiver(const player *p, const weir_task *task, uint32_t position)
+{
+    uint32_t other = position;
+    if (task->kind == WEIR_TASK_FORWARD) {
+        other += position + 1 < p->positions ? 1 : 0;
+    } else if (task->kind != WEIR_TASK_WGRAD) {
+        other -= position > 0 ? 1 : 0;
+    }
+    return p->stage_of[other] != p->stage_of[position];
+}
+
 /* Runs a stage's tasks as far as it can; true if it ran any. */
 static bool advance(player *p, uint32_t stage)
 {
@@ -95,8 +107,9 @@ static bool advance(player *p, uint32_t stage)
         if (task->kind == WEIR_TASK_BACKWARD || task->kind == WEIR_TASK_WGRAD) {
             t->gradient_s[position] = end;
         }
-        if (p->costs->sends_block && task->kind != WEIR_TASK_WGRAD) {
+        if (p->costs->sends_block && has_receiver(p, task, position)) {
             t->stage_end_s[stage] += p->costs->send_s;
+            t->stage_send_s[stage] += p->costs->send_s;
         }
     }
     return p->next[stage] != begin;

@@ -1,0 +1,187 @@
+/* train_kernels.c: operations of a list as kernels: how long, and what of (DESIGN 2.2, 2.3). */
+#include "machine/roofline.h"
+#include "train/train_layer.h"
+
+void weir_pass_add(weir_pass_cost *pass, const weir_piece *piece)
+{
+    if (!(piece->seconds > 0) && !(piece->bytes > 0)) {
+        return;
+    }
+    weir_piece *to = NULL;
+    for (uint32_t i = 0; i < pass->count && !to; i++) {
+        weir_piece *p = &pass->piece[i];
+        bool same = p->kind == piece->kind && p->cause == piece->cause && p->axis == piece->axis &&
+                    p->comm == piece->comm;
+        to = same || i + 1 == WEIR_PIECES_MAX ? p : NULL;
+    }
+    if (!to) {
+        to = &pass->piece[pass->count++];
+        *to = *piece;
+    } else {
+        to->seconds += piece->seconds;
+        to->bytes += piece->bytes;
+        to->flop += piece->flop;
+        to->count += piece->count;
+    }
+    pass->seconds += piece->kind == WEIR_PIECE_HIDDEN ? 0 : piece->seconds;
+}
+
+void weir_pass_join(weir_pass_cost *pass, const weir_pass_cost *other, double times)
+{
+    for (uint32_t i = 0; i < other->count; i++) {
+        weir_piece piece = other->piece[i];
+        piece.seconds *= times;
+        piece.bytes *= times;
+        piece.flop *= times;
+        piece.count = (uint32_t)(piece.count * times);
+        weir_pass_add(pass, &piece);
+    }
+    pass->flop += other->flop * times;
+    pass->model_flop += other->model_flop * times;
+}
+
+static double gemm_s(const weir_train_job *job, const weir_op *op)
+{
+    const weir_kernel_times *k = job->kernels;
+    const weir_train_stack *s = &job->stack;
+    bool is_wide = op->part == WEIR_MODEL_PART_HEAD || op->kind == WEIR_OP_ROUTER;
+    weir_gemm_format format =
+        is_wide && job->plan.format > WEIR_GEMM_16 ? WEIR_GEMM_16 : job->plan.format;
+    const weir_gemm_shape shape = {.m = op->m,
+                                   .n = op->n,
+                                   .k = op->k,
+                                   .batch = op->kind == WEIR_OP_GROUPED_GEMM ? 1 : op->batch,
+                                   .format = format,
+                                   .accumulates =
+                                       op->pass == WEIR_PASS_WGRAD && !s->separate_accumulation};
+    double load = job->plan.expert_load > 0 ? job->plan.expert_load : 1;
+    double seconds = op->kind == WEIR_OP_GROUPED_GEMM
+                         ? weir_grouped_gemm_s(k, &shape, op->batch, load)
+                         : weir_gemm_s(k, &shape);
+    seconds *= s->gemm_factor;
+    if (!s->fused_quantise) { /* operands that no pass before has turned */
+        double operand = op->pass == WEIR_PASS_WGRAD ? 0 : (double)op->m * (double)op->k;
+        seconds += s->memory_factor * weir_quantise_s(k, format, operand * (double)shape.batch);
+    }
+    return seconds;
+}
+
+/* Scores and values as batched products of their own. */
+static double unfused_attention_s(const weir_train_job *job, const weir_op *op)
+{
+    weir_gemm_shape scores = {
+        .m = op->m, .n = op->n, .k = op->k, .batch = op->batch, .format = WEIR_GEMM_16};
+    weir_gemm_shape values = scores;
+    values.n = op->value_dim;
+    values.k = op->n;
+    double once = weir_gemm_s(job->kernels, &scores) + weir_gemm_s(job->kernels, &values);
+    double times = op->pass == WEIR_PASS_FORWARD ? 1 : 2;
+    return times * once * job->stack.attention_factor * job->stack.gemm_factor;
+}
+
+static double attention_s(const weir_train_job *job, const weir_op *op)
+{
+    if (job->stack.attention == WEIR_ATTENTION_UNFUSED) {
+        return unfused_attention_s(job, op);
+    }
+    uint64_t heads = op->batch / (job->plan.micro_batch ? job->plan.micro_batch : 1);
+    const weir_attention_shape shape = {.sequences = job->plan.micro_batch,
+                                        .heads = heads ? heads : 1,
+                                        .kv_heads = op->kv_heads,
+                                        .queries = op->m,
+                                        .keys = op->n,
+                                        .qk_dim = op->k,
+                                        .value_dim = op->value_dim,
+                                        .pairs = op->pairs,
+                                        .backward = op->pass != WEIR_PASS_FORWARD,
+                                        .kernel = job->stack.attention,
+                                        .format = WEIR_GEMM_16};
+    return weir_attention_s(job->kernels, &shape) * job->stack.attention_factor;
+}
+
+static weir_cause cause_of(const weir_train_job *job, const weir_op *op)
+{
+    double bytes = op->bytes_read + op->bytes_written;
+    weir_dtype dtype = weir_gemm_format_dtype(job->plan.format);
+    switch (op->kind) {
+    case WEIR_OP_GEMM:
+    case WEIR_OP_GROUPED_GEMM:
+    case WEIR_OP_ROUTER:
+        if (weir_roofline_is_math(op->flop, bytes, weir_kernel_accelerator(job->kernels), dtype)) {
+            return WEIR_CAUSE_COMPUTE_GEMM;
+        }
+        return 2 * (double)op->n * (double)op->k * (double)op->batch * 2 >= bytes
+                   ? WEIR_CAUSE_CACHE_WEIGHTS
+                   : WEIR_CAUSE_CACHE_ACTIVATIONS;
+    case WEIR_OP_ATTENTION:
+        return WEIR_CAUSE_COMPUTE_ATTENTION;
+    default:
+        return WEIR_CAUSE_CACHE_ACTIVATIONS;
+    }
+}
+
+static double op_s(const weir_train_job *job, const weir_op *op)
+{
+    switch (op->kind) {
+    case WEIR_OP_GEMM:
+    case WEIR_OP_GROUPED_GEMM:
+    case WEIR_OP_ROUTER:
+        return gemm_s(job, op);
+    case WEIR_OP_ATTENTION:
+        return attention_s(job, op);
+    default:
+        return weir_memory_s(job->kernels, op->bytes_read + op->bytes_written) *
+               job->stack.memory_factor;
+    }
+}
+
+/* Kernels of an operation: chains of small ones where nothing fuses them. */
+static uint32_t kernels_of(const weir_train_job *job, const weir_op *op)
+{
+    const weir_train_stack *s = &job->stack;
+    switch (op->kind) {
+    case WEIR_OP_ATTENTION:
+        return s->attention == WEIR_ATTENTION_UNFUSED ? (op->pass == WEIR_PASS_FORWARD ? 2 : 4)
+               : op->pass == WEIR_PASS_FORWARD        ? 1
+                                                      : 3;
+    case WEIR_OP_SOFTMAX:
+        return 3;
+    case WEIR_OP_ROPE:
+        return s->fused_rope ? 1 : 6;
+    case WEIR_OP_ELEMENTWISE:
+        return op->part == WEIR_MODEL_PART_ACTIVATION && !s->fused_activation ? 3 : 1;
+    case WEIR_OP_ROUTER:
+        return 8;
+    case WEIR_OP_LOSS:
+        return s->fused_loss ? 2 : 8;
+    default:
+        return 1;
+    }
+}
+
+weir_kernel_sum weir_train_kernels(const weir_train_job *job, const weir_op_list *list,
+                                   weir_op_pass pass, bool is_redundant, weir_pass_cost *cost)
+{
+    weir_kernel_sum sum = {0};
+    for (uint32_t i = 0; i < list->count; i++) {
+        const weir_op *op = &list->op[i];
+        if (op->pass != pass) {
+            continue;
+        }
+        weir_cause cause = is_redundant ? WEIR_CAUSE_COMPUTE_REDUNDANT : cause_of(job, op);
+        const weir_piece piece = {.kind = WEIR_PIECE_COMPUTE,
+                                  .cause = (uint8_t)cause,
+                                  .seconds = op_s(job, op),
+                                  .flop = op->flop,
+                                  .count = kernels_of(job, op)};
+        weir_pass_add(cost, &piece);
+        cost->flop += op->flop;
+        cost->model_flop += is_redundant ? 0 : op->model_flop;
+        sum.all += piece.seconds;
+        sum.kernels += piece.count;
+        bool is_product = op->kind == WEIR_OP_GEMM || op->kind == WEIR_OP_GROUPED_GEMM;
+        sum.gemm += is_product ? piece.seconds : 0;
+        sum.attention += op->kind == WEIR_OP_ATTENTION ? piece.seconds : 0;
+    }
+    return sum;
+}

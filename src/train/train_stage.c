@@ -1,0 +1,149 @@
+#include "train/train_stage.h"
+
+#include "train/train_layer.h"
+#include "train/train_shape.h"
+#include "train/train_wire.h"
+
+#include <string.h>
+
+enum { LAYER_KINDS = 4 };
+
+/* Costs that chunks have in common. */
+typedef struct {
+    const weir_train_job *job;
+    weir_layer_cost layer[LAYER_KINDS][2]; /* by bits; computed again as a whole or not */
+    bool is_known[LAYER_KINDS][2];
+} layer_costs;
+
+static const weir_layer_cost *layer_of(layer_costs *costs, uint32_t layer, bool again)
+{
+    uint32_t kind = costs->job->model->layer[layer] & (WEIR_LAYER_MOE | WEIR_LAYER_WINDOW);
+    if (!costs->is_known[kind][again]) {
+        weir_train_layer_cost(costs->job, layer, again, &costs->layer[kind][again]);
+        costs->is_known[kind][again] = true;
+    }
+    return &costs->layer[kind][again];
+}
+
+static void join(weir_chunk_cost *chunk, const weir_layer_cost *layer, double times)
+{
+    weir_pass_join(&chunk->forward, &layer->forward, times);
+    weir_pass_join(&chunk->dgrad, &layer->dgrad, times);
+    weir_pass_join(&chunk->wgrad, &layer->wgrad, times);
+}
+
+/* --- chunks --- */
+
+static bool is_again(const weir_train_plan *p, uint32_t nth)
+{
+    return p->recompute == WEIR_RECOMPUTE_PLAN_FULL ||
+           (p->recompute == WEIR_RECOMPUTE_PLAN_BLOCK && nth < p->recompute_layers);
+}
+
+static void add_layers(layer_costs *costs, weir_layer_range range, weir_chunk_cost *chunk)
+{
+    double count[LAYER_KINDS][2] = {{0}};
+    const weir_layer_cost *of[LAYER_KINDS][2] = {{NULL}};
+    for (uint32_t i = 0; i < range.count; i++) {
+        uint32_t layer = range.first + i;
+        bool again = is_again(&costs->job->plan, i);
+        uint32_t kind = costs->job->model->layer[layer] & (WEIR_LAYER_MOE | WEIR_LAYER_WINDOW);
+        of[kind][again] = layer_of(costs, layer, again);
+        count[kind][again] += 1;
+    }
+    for (uint32_t kind = 0; kind < LAYER_KINDS; kind++) {
+        for (uint32_t again = 0; again < 2; again++) {
+            if (of[kind][again]) {
+                join(chunk, of[kind][again], count[kind][again]);
+            }
+        }
+    }
+}
+
+static void add_ends(layer_costs *costs, uint32_t position, weir_chunk_cost *chunk)
+{
+    const weir_train_job *job = costs->job;
+    const weir_model *m = job->model;
+    weir_layer_cost cost;
+    if (position == 0) {
+        weir_train_embedding_cost(job, &cost);
+        join(chunk, &cost, 1);
+    }
+    if (position == job->plan.pipeline * job->plan.chunks - 1) {
+        weir_train_head_cost(job, &cost);
+        join(chunk, &cost, 1 + m->mtp_layers);
+        if (m->mtp_layers > 0) {
+            join(chunk, layer_of(costs, m->layers - 1, is_again(&job->plan, 0)), m->mtp_layers);
+            weir_train_mtp_cost(job, &cost);
+            join(chunk, &cost, m->mtp_layers);
+        }
+    }
+}
+
+static void add_host(const weir_train_job *job, weir_chunk_cost *chunk)
+{
+    const weir_piece idle = {.kind = WEIR_PIECE_IDLE,
+                             .cause = WEIR_CAUSE_DEPENDENCY_HOST,
+                             .seconds = job->stack.micro_batch_s / job->plan.chunks};
+    weir_pass_add(&chunk->forward, &idle);
+}
+
+static void make_chunk(layer_costs *costs, uint32_t position, weir_chunk_cost *chunk)
+{
+    weir_layer_range range = weir_train_layers(costs->job, position);
+    weir_train_weights weights = weir_train_weights_at(costs->job, position);
+    *chunk = (weir_chunk_cost){.layers = range.count,
+                               .dense_parameters = weights.dense,
+                               .expert_parameters = weights.expert};
+    add_layers(costs, range, chunk);
+    add_ends(costs, position, chunk);
+    add_host(costs->job, chunk);
+}
+
+/* Layers of the same kinds in the same numbers, and neither end of the model. */
+static bool is_like(const weir_train_job *job, uint32_t a, uint32_t b)
+{
+    weir_layer_range one = weir_train_layers(job, a), other = weir_train_layers(job, b);
+    uint32_t last = job->plan.pipeline * job->plan.chunks - 1;
+    return a > 0 && b > 0 && a < last && b < last && one.count == other.count &&
+           memcmp(job->model->layer + one.first, job->model->layer + other.first, one.count) == 0;
+}
+
+static void make_hand_over(const weir_train_job *job, weir_stage_costs *costs)
+{
+    const weir_train_plan *p = &job->plan;
+    double tokens = (double)p->micro_batch * p->sequence / p->context;
+    double bytes = 2 * tokens * job->model->hidden / (p->sequence_parallel ? p->tensor : 1);
+    weir_wire wire = weir_train_wire(job, WEIR_GROUP_PIPELINE, WEIR_COLLECTIVE_SEND_RECV, bytes);
+    costs->send_s = wire.seconds;
+    costs->send_bytes = wire.bytes;
+}
+
+weir_code weir_train_stage_costs(const weir_train_job *job, weir_arena *arena,
+                                 weir_stage_costs *costs, weir_err *err)
+{
+    uint32_t positions = job->plan.pipeline * job->plan.chunks;
+    layer_costs *layers = weir_arena_alloc(arena, 1, sizeof *layers);
+    costs->chunk = weir_arena_alloc(arena, positions, sizeof(weir_chunk_cost *));
+    costs->positions = positions;
+    costs->paired_s = 0;
+    if (!layers || !costs->chunk) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the costs of %u chunks",
+                            positions);
+    }
+    layers->job = job;
+    for (uint32_t i = 0; i < positions; i++) {
+        if (i > 0 && is_like(job, i, i - 1)) {
+            costs->chunk[i] = costs->chunk[i - 1];
+            continue;
+        }
+        weir_chunk_cost *chunk = weir_arena_alloc(arena, 1, sizeof *chunk);
+        if (!chunk) {
+            return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the costs of a chunk");
+        }
+        make_chunk(layers, i, chunk);
+        costs->chunk[i] = chunk;
+    }
+    make_hand_over(job, costs);
+    return WEIR_OK;
+}

@@ -1,0 +1,180 @@
+#include "train/train_step.h"
+
+#include "train/train_layer.h"
+#include "train/train_shape.h"
+#include "train/train_tail.h"
+#include "train/train_wire.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct weir_train_scratch {
+    weir_arena *arena;
+};
+
+weir_train_scratch *weir_train_scratch_new(void)
+{
+    return calloc(1, sizeof(weir_train_scratch));
+}
+
+void weir_train_scratch_free(weir_train_scratch *scratch)
+{
+    if (scratch) {
+        weir_arena_free(scratch->arena);
+        free(scratch);
+    }
+}
+
+/* A step that is being calculated. */
+typedef struct {
+    const weir_train_job *job;
+    weir_stage_costs costs;
+    weir_schedule schedule;
+    weir_schedule_times played;
+    weir_train_tail tail;
+    weir_train_step *step;
+} stepping;
+
+static weir_code lay_out(stepping *s, weir_arena *arena, weir_err *err)
+{
+    const weir_train_plan *p = &s->job->plan;
+    weir_code code = weir_train_stage_costs(s->job, arena, &s->costs, err);
+    weir_pass_times *times =
+        code == WEIR_OK ? weir_arena_alloc(arena, s->costs.positions, sizeof *times) : NULL;
+    if (code == WEIR_OK && !times) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the times of passes");
+    }
+    for (uint32_t i = 0; code == WEIR_OK && i < s->costs.positions; i++) {
+        const weir_chunk_cost *c = s->costs.chunk[i];
+        times[i] = (weir_pass_times){c->forward.seconds, c->dgrad.seconds, c->wgrad.seconds};
+    }
+    if (code == WEIR_OK) {
+        code = weir_schedule_make(p->schedule, p->pipeline, p->chunks, p->micro_batches, times,
+                                  arena, &s->schedule, err);
+    }
+    const double *ready = NULL;
+    if (code == WEIR_OK) {
+        code = weir_train_tail_ready(s->job, &s->costs, &s->schedule, arena, &ready, err);
+    }
+    const weir_schedule_costs costs = {.times = times,
+                                       .send_s = s->costs.send_s,
+                                       .sends_block = !s->job->stack.overlaps_pipeline,
+                                       .paired_s = s->costs.paired_s,
+                                       .ready_s = ready};
+    if (code == WEIR_OK) {
+        code = weir_schedule_play(&s->schedule, &costs, arena, &s->played, err);
+    }
+    return code == WEIR_OK ? weir_train_tail_of(s->job, &s->costs, &s->schedule, &s->played, arena,
+                                                &s->tail, err)
+                           : code;
+}
+
+/* --- causes --- */
+
+static void book_pass(stepping *s, const weir_pass_cost *pass, double times)
+{
+    weir_train_step *step = s->step;
+    double devices = s->job->plan.pipeline;
+    for (uint32_t i = 0; i < pass->count; i++) {
+        const weir_piece *piece = &pass->piece[i];
+        double seconds = piece->seconds * times / devices;
+        bool is_wire = piece->kind == WEIR_PIECE_EXCHANGE || piece->kind == WEIR_PIECE_HIDDEN;
+        if (piece->kind == WEIR_PIECE_HIDDEN) {
+            step->hidden_s += seconds;
+        } else {
+            step->cause_s[piece->cause] += seconds;
+        }
+        if (is_wire) {
+            step->axis[piece->axis].bytes += piece->bytes * times / devices;
+            step->axis[piece->axis].seconds += seconds;
+            step->axis[piece->axis].exposed_s += piece->kind == WEIR_PIECE_EXCHANGE ? seconds : 0;
+        }
+    }
+    step->flop += pass->flop * times;
+    step->model_flop += pass->model_flop * times;
+}
+
+static void book_passes(stepping *s)
+{
+    double times = s->job->plan.micro_batches;
+    for (uint32_t i = 0; i < s->costs.positions; i++) {
+        book_pass(s, &s->costs.chunk[i]->forward, times);
+        book_pass(s, &s->costs.chunk[i]->dgrad, times);
+        book_pass(s, &s->costs.chunk[i]->wgrad, times);
+    }
+    double replicas = (double)s->job->plan.tensor * s->job->plan.context * s->job->plan.data;
+    s->step->flop *= replicas;
+    s->step->model_flop *= replicas;
+}
+
+/* Idle within the schedule: messages on their way, and others' passes. */
+static void book_idle(stepping *s)
+{
+    weir_train_step *step = s->step;
+    double stages = s->schedule.stages;
+    for (uint32_t i = 0; i < s->schedule.stages; i++) {
+        double idle = s->played.stage_end_s[i] - s->played.stage_busy_s[i];
+        double sent = fmin(s->played.stage_send_s[i], idle);
+        double gathered = fmin(idle - sent, weir_train_tail_wait(&s->tail, i));
+        step->cause_s[WEIR_CAUSE_COMMUNICATION_P2P] += sent / stages;
+        step->cause_s[WEIR_CAUSE_COMMUNICATION_ALL_GATHER] += gathered / stages;
+        step->cause_s[WEIR_CAUSE_DEPENDENCY_BUBBLE] += (idle - sent - gathered) / stages;
+        step->axis[WEIR_AXIS_PIPELINE].exposed_s += sent / stages;
+        step->axis[WEIR_AXIS_DATA].exposed_s += gathered / stages;
+        step->gather_s = fmax(step->gather_s, gathered);
+    }
+}
+
+static void book_messages(stepping *s)
+{
+    const weir_train_plan *p = &s->job->plan;
+    if (p->pipeline > 1) { /* each position hands over forward and back, the ends only once */
+        double sends = 2.0 * (s->costs.positions - 1) * p->micro_batches / p->pipeline;
+        s->step->axis[WEIR_AXIS_PIPELINE].bytes += sends * s->costs.send_bytes;
+        s->step->axis[WEIR_AXIS_PIPELINE].seconds += sends * s->costs.send_s;
+    }
+}
+
+static void finish(stepping *s)
+{
+    weir_train_step *step = s->step;
+    const weir_train_plan *p = &s->job->plan;
+    const weir_train_stack *stack = &s->job->stack;
+    step->schedule_s = s->played.makespan_s;
+    step->bubble_share = s->played.bubble_share;
+    step->tokens = (double)p->global_batch * p->sequence;
+    double before = step->schedule_s + step->reduce_s + step->optimizer_s + s->tail.after_s;
+    double devices = (double)weir_train_devices(p);
+    double jitter = before * stack->jitter * (devices > 1 ? log2(devices) : 0);
+    step->rest_s = stack->step_s + jitter;
+    step->cause_s[WEIR_CAUSE_DEPENDENCY_HOST] += stack->step_s;
+    step->cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER] += jitter;
+    step->step_s = 0;
+    for (uint32_t i = 0; i < WEIR_CAUSE_COUNT; i++) {
+        step->step_s += step->cause_s[i];
+    }
+    weir_train_memory_of(s->job, &step->memory);
+}
+
+weir_code weir_train_step_of(const weir_train_job *job, weir_train_scratch *scratch,
+                             weir_train_step *step, weir_err *err)
+{
+    weir_arena_free(scratch->arena);
+    scratch->arena = weir_arena_new();
+    if (!scratch->arena) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a step");
+    }
+    weir_train_step made = {0};
+    stepping s = {.job = job, .step = &made};
+    weir_code code = lay_out(&s, scratch->arena, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    book_passes(&s);
+    book_idle(&s);
+    book_messages(&s);
+    weir_train_tail_book(job, &s.tail, &s.played, &made);
+    finish(&s);
+    *step = made;
+    return WEIR_OK;
+}

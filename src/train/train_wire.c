@@ -1,0 +1,171 @@
+#include "train/train_wire.h"
+
+#include "train/train_shape.h"
+
+#include <math.h>
+
+weir_train_axis weir_train_group_axis(weir_train_group group)
+{
+    switch (group) {
+    case WEIR_GROUP_TENSOR:
+        return WEIR_AXIS_TENSOR;
+    case WEIR_GROUP_CONTEXT:
+        return WEIR_AXIS_CONTEXT;
+    case WEIR_GROUP_EXPERT:
+    case WEIR_GROUP_EXPERT_TENSOR:
+        return WEIR_AXIS_EXPERT;
+    case WEIR_GROUP_PIPELINE:
+        return WEIR_AXIS_PIPELINE;
+    case WEIR_GROUP_DATA:
+    case WEIR_GROUP_EXPERT_DATA:
+        break;
+    }
+    return WEIR_AXIS_DATA;
+}
+
+weir_comm_kind weir_train_comm_kind(weir_collective_kind kind)
+{
+    switch (kind) {
+    case WEIR_COLLECTIVE_ALL_REDUCE:
+        return WEIR_COMM_ALL_REDUCE;
+    case WEIR_COLLECTIVE_ALL_GATHER:
+        return WEIR_COMM_ALL_GATHER;
+    case WEIR_COLLECTIVE_REDUCE_SCATTER:
+        return WEIR_COMM_REDUCE_SCATTER;
+    case WEIR_COLLECTIVE_ALL_TO_ALL:
+        return WEIR_COMM_ALL_TO_ALL;
+    case WEIR_COLLECTIVE_BROADCAST:
+        return WEIR_COMM_BROADCAST;
+    default:
+        return WEIR_COMM_SEND;
+    }
+}
+
+weir_cause weir_train_comm_cause(weir_collective_kind kind)
+{
+    switch (kind) {
+    case WEIR_COLLECTIVE_ALL_REDUCE:
+        return WEIR_CAUSE_COMMUNICATION_ALL_REDUCE;
+    case WEIR_COLLECTIVE_ALL_GATHER:
+        return WEIR_CAUSE_COMMUNICATION_ALL_GATHER;
+    case WEIR_COLLECTIVE_REDUCE_SCATTER:
+        return WEIR_CAUSE_COMMUNICATION_REDUCE_SCATTER;
+    case WEIR_COLLECTIVE_ALL_TO_ALL:
+        return WEIR_CAUSE_COMMUNICATION_ALL_TO_ALL;
+    case WEIR_COLLECTIVE_BROADCAST:
+        return WEIR_CAUSE_COMMUNICATION_BROADCAST;
+    default:
+        return WEIR_CAUSE_COMMUNICATION_P2P;
+    }
+}
+
+static weir_axis_span spread(uint32_t ranks, uint64_t stride, uint32_t node)
+{
+    uint64_t room = node / stride;
+    uint32_t together = room < 1 ? 1 : room < ranks ? (uint32_t)room : ranks;
+    return (weir_axis_span){ranks, (ranks + together - 1) / together};
+}
+
+static weir_axis_span span_of(const weir_train_job *job, weir_train_group group)
+{
+    const weir_train_plan *p = &job->plan;
+    uint32_t node = job->network.devices_per_node;
+    weir_axis_span span;
+    switch (group) {
+    case WEIR_GROUP_EXPERT_TENSOR:
+        return spread(p->expert_tensor, 1, node);
+    case WEIR_GROUP_EXPERT_DATA:
+        return spread(weir_train_expert_replicas(p), (uint64_t)p->expert * p->expert_tensor, node);
+    case WEIR_GROUP_PIPELINE:
+        span = weir_train_span(job, WEIR_AXIS_PIPELINE);
+        return (weir_axis_span){p->pipeline > 1 ? 2 : 1, span.nodes > 1 ? 2 : 1};
+    case WEIR_GROUP_DATA:
+        span = weir_train_span(job, WEIR_AXIS_DATA);
+        if (p->zero > 0 && p->shard_ranks > 0 && p->shard_ranks < span.ranks) {
+            uint32_t together = (span.ranks + span.nodes - 1) / span.nodes;
+            span = (weir_axis_span){p->shard_ranks, (p->shard_ranks + together - 1) / together};
+        }
+        return span;
+    default:
+        return weir_train_span(job, weir_train_group_axis(group));
+    }
+}
+
+static double factor_of(const weir_train_job *job, weir_train_group group)
+{
+    const weir_train_stack *s = &job->stack;
+    double of_network = job->network.factor[weir_train_group_axis(group)];
+    switch (group) {
+    case WEIR_GROUP_EXPERT:
+    case WEIR_GROUP_EXPERT_TENSOR:
+        return of_network * s->expert_factor;
+    case WEIR_GROUP_DATA:
+    case WEIR_GROUP_EXPERT_DATA:
+        return of_network * s->data_factor;
+    default:
+        return of_network * s->tensor_factor;
+    }
+}
+
+weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
+                          weir_collective_kind kind, double bytes)
+{
+    const weir_train_network *net = &job->network;
+    weir_axis_span span = span_of(job, group);
+    weir_wire wire = {0};
+    if (span.ranks <= 1 || !(bytes > 0)) {
+        return wire;
+    }
+    double sent = weir_collective_bus_factor(kind, span.ranks) * bytes;
+    wire.bytes = sent;
+    if (net->is_infinite) {
+        return wire;
+    }
+    const weir_collective_shape shape = {.kind = kind,
+                                         .bytes = bytes,
+                                         .ranks = span.ranks,
+                                         .nodes = span.nodes,
+                                         .node_bytes_per_s = net->node_bytes_per_s,
+                                         .network_bytes_per_s = net->nic_bytes_per_s,
+                                         .has_node_reduction = net->has_node_reduction,
+                                         .has_network_reduction = net->has_network_reduction};
+    const weir_collective_wish wish = {.algorithm = WEIR_ALGORITHM_COUNT,
+                                       .protocol = WEIR_PROTOCOL_COUNT,
+                                       .node_transport = net->node_transport,
+                                       .network_transport = net->network_transport};
+    weir_collective_choice choice;
+    weir_err ignored = {0};
+    if (net->library &&
+        weir_library_choose(net->library, &shape, &wish, &choice, &ignored) == WEIR_OK) {
+        wire.seconds = weir_collective_estimate_s(&shape, &choice);
+    } else {
+        double rate = span.nodes > 1 ? net->nic_bytes_per_s : net->node_bytes_per_s;
+        wire.seconds = sent / rate;
+    }
+    wire.seconds *= factor_of(job, group);
+    return wire;
+}
+
+double weir_train_collective_s(const weir_train_job *job, weir_train_axis axis,
+                               weir_collective_kind kind, double bytes)
+{
+    static const weir_train_group groups[WEIR_AXIS_COUNT] = {
+        [WEIR_AXIS_TENSOR] = WEIR_GROUP_TENSOR,
+        [WEIR_AXIS_CONTEXT] = WEIR_GROUP_CONTEXT,
+        [WEIR_AXIS_EXPERT] = WEIR_GROUP_EXPERT,
+        [WEIR_AXIS_DATA] = WEIR_GROUP_DATA,
+        [WEIR_AXIS_PIPELINE] = WEIR_GROUP_PIPELINE};
+    return weir_train_wire(job, groups[axis], kind, bytes).seconds;
+}
+
+weir_piece weir_train_wire_piece(weir_piece_kind kind, weir_train_group group,
+                                 weir_collective_kind collective, const weir_wire *wire)
+{
+    return (weir_piece){.kind = (uint8_t)kind,
+                        .cause = (uint8_t)weir_train_comm_cause(collective),
+                        .axis = (uint8_t)weir_train_group_axis(group),
+                        .comm = weir_train_comm_kind(collective),
+                        .seconds = wire->seconds,
+                        .bytes = wire->bytes,
+                        .count = 1};
+}

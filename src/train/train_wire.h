@@ -1,0 +1,37 @@
+/* train_wire.h: seconds and bytes of one group's collective or message.
+ *
+ * Not here: what hides them (train_layer.c, train_step.c). */
+#ifndef WEIR_TRAIN_TRAIN_WIRE_H
+#define WEIR_TRAIN_TRAIN_WIRE_H
+
+#include "train/train_stage.h"
+
+/* Which devices exchange. */
+typedef enum {
+    WEIR_GROUP_TENSOR = 0,
+    WEIR_GROUP_CONTEXT,
+    WEIR_GROUP_EXPERT,
+    WEIR_GROUP_EXPERT_TENSOR,
+    WEIR_GROUP_PIPELINE, /* neighbouring stages */
+    WEIR_GROUP_DATA,     /* data x context, or the part that shares states out */
+    WEIR_GROUP_EXPERT_DATA
+} weir_train_group;
+
+typedef struct {
+    double seconds;
+    double bytes; /* that a device sends */
+} weir_wire;
+
+/* bytes as nccl-tests counts them. Nothing for a group of one. */
+weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
+                          weir_collective_kind kind, double bytes);
+
+weir_train_axis weir_train_group_axis(weir_train_group group);
+weir_comm_kind weir_train_comm_kind(weir_collective_kind kind);
+weir_cause weir_train_comm_cause(weir_collective_kind kind);
+
+/* A piece of that kind (exposed or hidden) and group. */
+weir_piece weir_train_wire_piece(weir_piece_kind kind, weir_train_group group,
+                                 weir_collective_kind collective, const weir_wire *wire);
+
+#endif

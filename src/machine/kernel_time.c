@@ -130,6 +130,7 @@ static void fill_rates(const struct weir_kernel_times *times, const kernel_gemm_
 {
     rates->peak = kernel_peak(times->accelerator, format) / times->steady;
     rates->operand_bytes = operand_bytes[format];
+    rates->aligned = 128 / weir_dtype_bits(format_dtypes[format]);
     for (uint32_t i = 0; i < law->tile_count && rates->peak > 0; i++) {
         const kernel_tile *tile = &law->tiles[i];
         double sms = tile->sms < times->sms ? tile->sms : times->sms;
@@ -142,6 +143,7 @@ static void work_out(struct weir_kernel_times *times)
 {
     for (uint32_t f = 0; f < WEIR_GEMM_FORMAT_COUNT; f++) {
         weir_gemm_format in = f;
+        times->peak[f] = kernel_peak(times->accelerator, f);
         while (kernel_peak(times->accelerator, in) == 0 && wider[in] != in) {
             in = wider[in];
         }

@@ -61,14 +61,16 @@ double weir_attention_s(const weir_kernel_times *times, const weir_attention_sha
     slots = slots < 1 ? 1 : slots;
     double share = share_at(law, (qk + value) / 2) * (narrow ? law->fp8 : 1);
     double flop_per_s =
-        times->gemm_rates[narrow ? WEIR_GEMM_FP8 : in].peak * share / (times->sms * law->blocks);
+        times->peak[narrow ? WEIR_GEMM_FP8 : in] * share / (times->sms * law->blocks);
     double tile_s = law->tile * flop_of_pair / flop_per_s; /* for each key */
     double blocks =
         (double)(s->sequences * s->heads) * (double)((s->queries + law->tile - 1) / law->tile);
     double mean_keys = s->queries ? s->pairs / (double)s->queries : 0;
-    double math = waves_of(blocks, slots, law->tail) * (mean_keys + law->depth) * tile_s;
-    double longest = ((double)s->keys + law->depth) * tile_s;
+    bool is_masked = mean_keys < (double)s->keys;
+    double depth = law->depth + (is_masked ? law->diagonal : 0);
+    double math = waves_of(blocks, slots, law->tail) * (mean_keys + depth) * tile_s;
+    double longest = ((double)s->keys + depth) * tile_s;
     double memory = traffic_s(times, law, s, narrow ? 1 : 2);
-    math = fmax(math, mean_keys < (double)s->keys ? longest : 0);
+    math = fmax(math, is_masked ? longest : 0);
     return fmax(math, memory) + law->fixed_s;
 }

@@ -77,13 +77,12 @@ static double math_s(const kernel_gemm_law *law, const kernel_gemm_rates *rates,
     return best;
 }
 
-static double misalignment(const kernel_gemm_law *law, const weir_gemm_shape *shape)
+static double misalignment(const kernel_gemm_law *law, const kernel_gemm_rates *rates,
+                           const weir_gemm_shape *shape)
 {
-    uint64_t both = shape->n | shape->k;
-    return both % 8 == 0   ? 1
-           : both % 4 == 0 ? law->misaligned[0]
-           : both % 2 == 0 ? law->misaligned[1]
-                           : law->misaligned[2];
+    return shape->k % rates->aligned   ? law->misaligned_k
+           : shape->n % rates->aligned ? law->misaligned_n
+                                       : 1;
 }
 
 static double product_s(const weir_kernel_times *times, const kernel_gemm_law *law,
@@ -100,7 +99,7 @@ static double product_s(const weir_kernel_times *times, const kernel_gemm_law *l
     double flop = 2 * p->rows * p->columns * p->depth * p->batch;
     double power = flop / (rates->peak * (law->sustained + (law->burst - law->sustained) /
                                                                (1 + flop / law->heating)));
-    double math = math_s(law, rates, p, bandwidth) * misalignment(law, shape) *
+    double math = math_s(law, rates, p, bandwidth) * misalignment(law, rates, shape) *
                   (shape->accumulates ? law->accumulate : 1);
     math *= math;
     memory *= memory;

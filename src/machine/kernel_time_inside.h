@@ -9,7 +9,7 @@
 #include "codec/yaml.h"
 #include "machine/kernel_time.h"
 
-enum { KERNEL_TILES_MAX = 8, KERNEL_DIMS_MAX = 8, KERNEL_MISALIGNED = 3 };
+enum { KERNEL_TILES_MAX = 8, KERNEL_DIMS_MAX = 8 };
 
 typedef struct {
     uint32_t rows, columns, sms; /* sms: that calculate it together */
@@ -29,8 +29,8 @@ typedef struct {
     double split_traffic; /* bytes moved for each byte of partial sums, when k is split */
     double split_s;       /* of a call whose k is split */
     double accumulate;    /* time of the arithmetic with a 32-bit result, as a multiple */
-    double misaligned[KERNEL_MISALIGNED]; /* the same where rows of operands are multiples of 4, 2
-                                             and 1 elements only */
+    /* The same where k, or only n, is no multiple of 16 bytes: tensor cores are fed slowly. */
+    double misaligned_k, misaligned_n;
 } kernel_gemm_law;
 
 typedef struct {
@@ -44,6 +44,7 @@ typedef struct {
     uint32_t blocks;   /* on an SM at a time */
     uint32_t dim_step; /* head dimensions are rounded up to multiples of it */
     double depth;      /* what filling and emptying a block costs, as keys */
+    double diagonal;   /* what the edge of a causal mask costs a block besides, as keys */
     double tail;       /* like that of matrix products */
     double fixed_s;
     double memory;  /* share of the bandwidth */
@@ -63,8 +64,9 @@ typedef struct {
 /* Tiles of a law on this accelerator. */
 typedef struct {
     double s_per_depth[KERNEL_TILES_MAX]; /* of a tile */
-    double peak;                          /* FLOP/s of the format that it calculates in */
+    double peak;                          /* FLOP/s of the format under steady load */
     double operand_bytes;                 /* of an element */
+    uint64_t aligned;                     /* elements in 16 bytes */
 } kernel_gemm_rates;
 
 struct weir_kernel_times {
@@ -74,6 +76,7 @@ struct weir_kernel_times {
     double sms;    /* 1 where the number is not known: no quantisation */
     kernel_gemm_law gemm[WEIR_GEMM_FORMAT_COUNT], grouped[WEIR_GEMM_FORMAT_COUNT];
     bool has_grouped[WEIR_GEMM_FORMAT_COUNT]; /* of its own; else like gemm */
+    double peak[WEIR_GEMM_FORMAT_COUNT];      /* FLOP/s of the datasheet */
     weir_gemm_format calculates_in[WEIR_GEMM_FORMAT_COUNT];
     kernel_gemm_rates gemm_rates[WEIR_GEMM_FORMAT_COUNT], grouped_rates[WEIR_GEMM_FORMAT_COUNT];
     kernel_attention_law attention[WEIR_ATTENTION_KERNEL_COUNT][2]; /* forward, backward */

@@ -33,12 +33,11 @@
 
 typedef struct {
     kernel_gemm_law law;
-    const weir_yaml_node *tiles, *misaligned, *left, *source;
+    const weir_yaml_node *tiles, *left, *source;
 } raw_gemm;
 
 static const weir_key gemm_keys[] = {
     NODE("tiles", raw_gemm, tiles),
-    NODE("misaligned", raw_gemm, misaligned),
     NODE("left", raw_gemm, left),
     NODE("source", raw_gemm, source),
     NUMBER("depth", raw_gemm, law.depth, 0, 65536),
@@ -51,6 +50,8 @@ static const weir_key gemm_keys[] = {
     NUMBER("split_traffic", raw_gemm, law.split_traffic, 0, 100),
     SECONDS("split", raw_gemm, law.split_s),
     NUMBER("accumulate", raw_gemm, law.accumulate, 0.5, 10),
+    NUMBER("misaligned_k", raw_gemm, law.misaligned_k, 1, 100),
+    NUMBER("misaligned_n", raw_gemm, law.misaligned_n, 1, 100),
 };
 
 typedef struct {
@@ -78,6 +79,7 @@ static const weir_key attention_keys[] = {
      .min = 1,
      .max = 128},
     NUMBER("depth", raw_attention, law.depth, 0, 65536),
+    NUMBER("diagonal", raw_attention, law.diagonal, 0, 65536),
     NUMBER("tail", raw_attention, law.tail, 0, 1),
     SECONDS("fixed", raw_attention, law.fixed_s),
     SHARE("memory", raw_attention, law.memory),
@@ -213,9 +215,7 @@ static weir_code read_gemm(const reader *r, const weir_yaml_node *node, kernel_g
     raw_gemm raw = {.law = *law};
     weir_code code = weir_keys_read(&r->keys, node, &gemm_table, 0, &raw, err);
     if (code || (code = read_origin(r, node, raw.left, raw.source, err)) ||
-        (raw.tiles && (code = read_tiles(r, raw.tiles, &raw.law, err))) ||
-        (raw.misaligned && (code = read_numbers(r, raw.misaligned, raw.law.misaligned,
-                                                KERNEL_MISALIGNED, "three multiples", err)))) {
+        (raw.tiles && (code = read_tiles(r, raw.tiles, &raw.law, err)))) {
         return code;
     }
     if (raw.law.tile_count == 0) {

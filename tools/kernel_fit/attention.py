@@ -5,37 +5,39 @@ from . import laws
 from .fit import Knob, both_halves
 
 
+KERNEL = {"tile": 128, "blocks": 1, "dim_step": 8, "memory": 0.8, "traffic": 1.0, "fp8": 0.75}
+
+
 def knobs_of(dims, start):
     return [Knob(start, 0.05, 1) for _ in dims] + [
         Knob(150, 1, 3000, True), Knob(0.5, 0, 1), Knob(5e-6, 1e-6, 60e-6, True)]
 
 
-def law_of(dims, values, fixed):
-    """fixed: the keys that are not fitted."""
+def law_of(dims, values, kernel, diagonal):
+    """kernel: the keys that are not fitted."""
     n = len(dims)
     law = {"dims": [(d, s) for d, s in zip(dims, values)], "depth": values[n],
-           "tail": values[n + 1], "fixed": values[n + 2]}
-    law.update(fixed)
+           "diagonal": diagonal, "tail": values[n + 1], "fixed": values[n + 2]}
+    law.update(kernel)
     return law
 
 
-KERNEL = {"tile": 128, "blocks": 1, "dim_step": 8, "memory": 0.8, "traffic": 1.0}
-
-
-def fitted_with_writing(machine, rows, memory, kernel=KERNEL):
-    """Rows that include a kernel that writes Q, K and V: (law, bytes for each, errors, guessed)."""
+def fitted_with_writing(machine, rows, memory, diagonal, fixed_s, kernel):
+    """Causal rows that include a kernel that writes Q, K and V, of which fixed_s of their own is
+    the fused kernel's: (law, errors, guessed)."""
     dims = sorted(set(int(d) for d in rows["qk_dim"]))
     knobs = knobs_of(dims, 0.55) + [Knob(2, 0.3, 8, True)]
 
     def seconds(values, r):
-        law = law_of(dims, values[:-1], kernel)
+        law = law_of(dims, values[:-1], kernel, diagonal)
         elements = (r["sequences"] * r["queries"] * r["qk_dim"] *
                     (r["heads"] + 2 * r["kv_heads"]))
         return (laws.attention_s(law, machine, r) +
                 values[-1] * 2 * elements / (machine.memory * memory["share"]))
 
     values, error, guessed = both_halves(knobs, seconds, rows)
-    return law_of(dims, values[:-1], kernel), values[-1] * 2, error, guessed
+    law = law_of(dims, values[:-1], kernel, diagonal)
+    return dict(law, fixed=min(law["fixed"], fixed_s)), error, guessed
 
 
 def backward_of(forward, ratio, fixed_ratio=2.5):
@@ -44,14 +46,33 @@ def backward_of(forward, ratio, fixed_ratio=2.5):
                 fixed=forward["fixed"] * fixed_ratio, traffic=2.5)
 
 
+def fitted_backward(machine, rows, forward):
+    """Backward rows: (law, ratio, errors, guessed). The mean of unequal head dimensions (192 and
+    128) has a share of its own; depth and the fixed part are the backward kernel's."""
+    knobs = [Knob(0.85, 0.3, 1.3), Knob(0.4, 0.05, 1), Knob(forward["depth"], 1, 3000, True),
+             Knob(20e-6, 1e-6, 200e-6, True)]
+    unequal = float(max((rows["qk_dim"] + rows["value_dim"]) / 2))
+
+    def law(values):
+        made = backward_of(forward, values[0])
+        dims = sorted(made["dims"] + [(int(unequal), values[1])])
+        return dict(made, dims=dims, depth=values[2], fixed=values[3])
+
+    values, error, guessed = both_halves(
+        knobs, lambda v, r: laws.attention_s(law(v), machine, r, True), rows)
+    return law(values), values[0], error, guessed
+
+
 def fitted_charts(machine, rows, kernel, ratio):
     """Rows of forward alone and of both passes (`both`). ratio: None where rows of both kinds tell
     it. Returns (forward, backward, errors, guessed)."""
     dims = sorted(set(int(d) for d in rows["qk_dim"]))
-    knobs = knobs_of(dims, 0.6) + ([Knob(0.87, 0.5, 1.2)] if ratio is None else [])
+    knobs = (knobs_of(dims, 0.6) + [Knob(100, 1, 1000, True)] +
+             ([Knob(0.87, 0.5, 1.2)] if ratio is None else []))
 
     def both(values):
-        forward = law_of(dims, values[:len(dims) + 3], kernel)
+        n = len(dims) + 3
+        forward = law_of(dims, values[:n], kernel, values[n])
         return forward, backward_of(forward, values[-1] if ratio is None else ratio)
 
     def seconds(values, r):
@@ -60,4 +81,4 @@ def fitted_charts(machine, rows, kernel, ratio):
         return s + np.where(r["both"], laws.attention_s(backward, machine, r, True), 0)
 
     values, error, guessed = both_halves(knobs, seconds, rows)
-    return both(values) + (error, guessed)
+    return both(values) + (values[-1] if ratio is None else ratio, error, guessed)

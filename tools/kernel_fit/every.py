@@ -4,7 +4,29 @@ import numpy as np
 from . import attention, gemm, preset, rows
 from .machine import Machine
 
-MEMORY = {"a100-sxm-80gb": 0.82, "h100-sxm": 0.89, "b200-sxm": 0.85, "gb200": 0.85}
+VIDUR = {"a100-sxm-80gb": "a100", "h100-sxm": "h100"}
+HOT = {"a100-sxm-80gb": "a100-pcie-80gb", "b200-sxm": "b200-sxm"}  # measured by SimuMax
+# Products in training / alone, where power binds. SimuMax's rows of B200, products one after
+# another without a pause, take 1.36.
+STEADY = {"b200-sxm": 1.17, "gb200": 1.17}
+SOURCES = {
+    "aic-gemm": ("aic_gemm: NVIDIA aiconfigurator, TensorRT-LLM, quantising split out", "fitted"),
+    "aic-attention": ("aic_attention_fwd: NVIDIA aiconfigurator, TensorRT-LLM, the writing of Q, "
+                      "K and V split out", "fitted"),
+    "charts": ("bar charts of FlashAttention 2 and 3", "fitted"),
+    "simumax": ("SimuMax: backward kernels of cuDNN on B200", "fitted"),
+    "ratio": ("the forward kernel, and the ratio of backward to forward of the next kernel that "
+              "has both", "derived"),
+    "older": ("FlashAttention-2 (arXiv 2307.08691): its predecessors take about 1.5 (Triton) and "
+              "2 times as long", "memory"),
+    "absolute": ("the FLOP/s of H100: kernels written for its predecessor", "derived"),
+    "successor": ("the newest kernel that is measured here stands for it", "derived"),
+    "stream": ("gemm_peak: BabelStream; vidur: additions of up to eight rows", "fitted"),
+    "as-products": ("the share that memory-bound products of aic_gemm reach", "derived"),
+    "steady": ("the multiple of these products that published runs need "
+               "(reference/training-fidelity.md)", "derived"),
+}
+OLDER = {"triton": 1.5, "flash1": 2.0}
 
 
 def charts_of(name, kernel):
@@ -14,61 +36,115 @@ def charts_of(name, kernel):
     return {c: np.concatenate([r[c] for r in found]) for c in found[0]} if found else None
 
 
-def fit_gemms(machine, measured, memory, made):
-    for (name, fmt), found in measured.items():
+def slower(law, times):
+    return dict(law, dims=[(d, s / times) for d, s in law["dims"]])
+
+
+class Fits:
+    """What fits of one accelerator hand on to the next."""
+
+    def __init__(self):
+        self.ratio, self.diagonal, self.fixed_s, self.accumulate = 0.85, 120.0, 4e-6, 1.055
+        self.small_s, self.flash2 = 2e-6, None
+
+
+def fit_memory(machine, made, fits):
+    stream = rows.stream().get(machine.name)
+    if stream:
+        fits.small_s = float(np.median(rows.small_additions(VIDUR[machine.name])))
+        law = {"share": float(np.mean(stream)) / machine.memory, "fixed": fits.small_s}
+    else:
+        law = {"share": 0.8, "fixed": fits.small_s}
+    made.add(("memory",), law, "stream")
+    return law
+
+
+def fit_gemms(machine, memory, made, fits):
+    for (name, fmt), found in rows.gemm().items():
         if name != machine.name:
             continue
         law, quantise, error, _ = gemm.fitted(machine, fmt, found, memory)
-        made.add(("gemm", fmt), law, "aic-gemm", error)
+        if fmt == "bf16" and name in HOT:
+            hot, fits.accumulate = gemm.hot(law, Machine(HOT[name]), rows.simumax_gemm(HOT[name]))
+            print(name, f"hot {hot:.3f}, with a 32-bit result {fits.accumulate:.3f}", flush=True)
+        made.add(("gemm", fmt), dict(law, accumulate=fits.accumulate), "aic-gemm", error)
         if quantise:
             made.add(("quantise", fmt), quantise, "aic-gemm")
+        if fmt == "bf16" and machine.name not in rows.stream():
+            memory["share"] = law["memory"]
+            made.add(("memory",), memory, "as-products")
         print(name, fmt, error, flush=True)
 
 
-# Products in training / alone. SimuMax rows of B200, one after another without a pause: 1.36.
-STEADY = {"b200-sxm": 1.17, "gb200": 1.17}
-RATIO = 0.85  # share of a backward kernel / that of the forward one
+def add_older(made, forward, backward):
+    for kernel, times in OLDER.items():
+        made.add(("attention", kernel, "forward"), slower(forward, times), "older")
+        made.add(("attention", kernel, "backward"), slower(backward, times), "older")
 
 
-def fit_attention(machine, measured, memory, made):
-    if machine.name in measured:
-        law, _, error, _ = attention.fitted_with_writing(machine, measured[machine.name], memory)
-        made.add(("attention", "cudnn", "forward"), law, "aic-attention", error)
-        made.add(("attention", "cudnn", "backward"), attention.backward_of(law, RATIO), "ratio")
-        print(machine.name, "cudnn", error, flush=True)
+def fit_charts(machine, made, fits):
+    """FlashAttention; True where there is a third generation."""
+    found3 = False
     for kernel in ("flash2", "flash3"):
         found = charts_of(machine.name, kernel)
         if found is None:
             continue
         told = len(set(found["both"])) == 2
         base = dict(attention.KERNEL, dim_step=32 if kernel == "flash2" else 8)
-        forward, backward, error, _ = attention.fitted_charts(machine, found, base,
-                                                              None if told else RATIO)
+        forward, backward, ratio, error, _ = attention.fitted_charts(
+            machine, found, base, None if told else fits.ratio)
+        fits.ratio, fits.diagonal = ratio, forward["diagonal"]
+        fits.fixed_s = max(fits.fixed_s, forward["fixed"])
         made.add(("attention", kernel, "forward"), forward, "charts", error)
         made.add(("attention", kernel, "backward"), backward,
                  "charts" if found["both"].any() else "ratio")
-        print(machine.name, kernel, error, flush=True)
+        print(machine.name, kernel, error, f"ratio {ratio:.3f}", flush=True)
+        found3 = kernel == "flash3"
+        if kernel == "flash2":
+            fits.flash2 = fits.flash2 or (machine.peaks["bf16"], forward, backward)
+            add_older(made, forward, backward)
+    return found3
+
+
+def fit_attention(machine, memory, made, fits):
+    found3 = fit_charts(machine, made, fits)
+    law, error, _ = attention.fitted_with_writing(
+        machine, rows.attention()[machine.name], memory, fits.diagonal, fits.fixed_s,
+        attention.KERNEL)
+    made.add(("attention", "cudnn", "forward"), law, "aic-attention", error)
+    backward, source, left = attention.backward_of(law, fits.ratio), "ratio", None
+    if machine.name in rows.SIMUMAX:
+        backward, fits.ratio, left, _ = attention.fitted_backward(
+            machine, rows.simumax_attention(machine.name, True), law)
+        source = "simumax"
+    made.add(("attention", "cudnn", "backward"), backward, source, left)
+    print(machine.name, "cudnn", error, left, f"ratio {fits.ratio:.3f}", flush=True)
+    if charts_of(machine.name, "flash2") is None:
+        peak, forward2, backward2 = fits.flash2
+        times = machine.peaks["bf16"] / peak
+        add_older(made, slower(forward2, times), slower(backward2, times))
+        made.add(("attention", "flash2", "forward"), slower(forward2, times), "absolute")
+        made.add(("attention", "flash2", "backward"), slower(backward2, times), "absolute")
+    if not found3:
+        newest = "cudnn" if charts_of(machine.name, "flash2") is None else "flash2"
+        for direction in ("forward", "backward"):
+            made.add(("attention", "flash3", direction),
+                     made.sections["attention", newest, direction][0], "successor")
 
 
 def write(folder, names):
-    gemms, attentions = rows.gemm(), rows.attention()
-    for name in sorted(set(key[0] for key in gemms)):
-        if names and name not in names:
-            continue
-        machine, memory = Machine(name), {"share": MEMORY[name], "fixed": 3e-6}
-        made = preset.Preset("measured", "datasheet")
-        made.source("aic-gemm", "aic_gemm: NVIDIA aiconfigurator, TensorRT-LLM", "fitted")
-        made.source("aic-attention", "aic_attention_fwd: NVIDIA aiconfigurator, TensorRT-LLM, the "
-                    "writing of Q, K and V split out", "fitted")
-        made.source("charts", "bar charts of FlashAttention 2 and 3", "fitted")
-        made.source("ratio", "forward, and the ratio of backward to forward of SimuMax rows",
-                    "derived")
-        made.source("steady", "the multiple of these products that published runs need "
-                    "(reference/training-fidelity.md)", "derived")
-        made.source("stream", "gemm_peak: BabelStream", "derived")
-        fit_gemms(machine, gemms, memory, made)
-        fit_attention(machine, attentions, memory, made)
-        made.add(("memory",), memory, "stream")
+    fits, made, memory = Fits(), {}, {}
+    # A100 first: its rows tell what a 32-bit result costs; for H100 there are none.
+    for name in ("a100-sxm-80gb", "h100-sxm", "b200-sxm", "gb200"):
+        made[name] = preset.Preset("measured", "datasheet")
+        for key, (what, confidence) in SOURCES.items():
+            made[name].source(key, what, confidence)
+        memory[name] = fit_memory(Machine(name), made[name], fits)
+        fit_gemms(Machine(name), memory[name], made[name], fits)
+    # H100 first: its rows tell the ratio of both passes. B200's tell it for what follows.
+    for name in ("h100-sxm", "a100-sxm-80gb", "b200-sxm", "gb200"):
+        fit_attention(Machine(name), memory[name], made[name], fits)
         if name in STEADY:
-            made.add(("power",), {"steady": STEADY[name]}, "steady")
-        (folder / f"{name}.yaml").write_text(made.text())
+            made[name].add(("power",), {"steady": STEADY[name]}, "steady")
+        if not names or name in names:
+            (folder / f"{name}.yaml").write_text(made[name].text())

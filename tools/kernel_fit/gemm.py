@@ -26,9 +26,9 @@ def knobs_of(tiles):
         Knob(1.0, 0.05, 20, True), Knob(3e-6, 0.2e-6, 20e-6, True)]
 
 
-def law_of(tiles, values):
+def law_of(tiles, values, accumulate=1.0):
     shares, rest = values[:len(tiles)], dict(zip(NAMES, values[len(tiles):]))
-    law = {"tiles": [t + (s,) for t, s in zip(tiles, shares)], "accumulate": 1.0}
+    law = {"tiles": [t + (s,) for t, s in zip(tiles, shares)], "accumulate": accumulate}
     law["burst"] = rest["sustained"] + (1 - rest["sustained"]) * rest.pop("burst_over")
     law.update(rest)
     return law
@@ -52,3 +52,13 @@ def fitted(machine, fmt, rows, memory):
     values, error, guessed = both_halves(knobs, seconds, rows)
     quantise = {"bytes": values[-2], "fixed": values[-1]} if quantised else None
     return law_of(tiles, values[:len(knobs) - (2 if quantised else 0)]), quantise, error, guessed
+
+
+def hot(law, machine, rows):
+    """Rows of a hot device: (multiple of the law for plain products, what a 32-bit result
+    multiplies the time by besides), as medians."""
+    s = laws.gemm_s(dict(law, accumulate=1.0), machine, "bf16", rows["m"], rows["n"], rows["k"],
+                    rows["accumulates"])
+    ratio = rows["s"] / s
+    plain = float(np.median(ratio[rows["accumulates"] == 0]))
+    return plain, float(np.median(ratio[rows["accumulates"] == 1])) / plain

@@ -76,9 +76,11 @@ def attention_s(law, machine, shape, backward=False):
     tile_s = tile * pair / (machine.peaks["bf16"] * share / slots)
     blocks = shape["sequences"] * shape["heads"] * np.ceil(shape["queries"] / tile)
     keys = shape["pairs"] / shape["queries"]
-    math = waves(blocks, slots, law["tail"]) * (keys + law["depth"]) * tile_s
-    longest = (shape["keys"] + law["depth"]) * tile_s
-    math = np.maximum(math, np.where(keys < shape["keys"], longest, 0))
+    masked = keys < shape["keys"]
+    depth = law["depth"] + np.where(masked, law["diagonal"], 0)
+    math = waves(blocks, slots, law["tail"]) * (keys + depth) * tile_s
+    longest = (shape["keys"] + depth) * tile_s
+    math = np.maximum(math, np.where(masked, longest, 0))
     moved = (law["traffic"] * 2 * (shape["qk_dim"] + shape["value_dim"]) * shape["sequences"] *
              (shape["queries"] * shape["heads"] + shape["keys"] * shape["kv_heads"]))
     return np.maximum(math, moved / (machine.memory * law["memory"])) + law["fixed"]

@@ -1,6 +1,6 @@
 """Presets of kernel times as text."""
 
-KEYS = ("depth", "tail", "sustained", "burst", "heating", "memory", "split_traffic", "accumulate",
+KEYS = ("depth", "diagonal", "tail", "sustained", "burst", "heating", "memory", "split_traffic", "accumulate",
         "tile", "blocks", "dim_step", "traffic", "fp8", "share", "bytes", "steady")
 TIMES = ("fixed", "split")
 

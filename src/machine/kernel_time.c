@@ -139,7 +139,7 @@ static void fill_rates(const struct weir_kernel_times *times, const kernel_gemm_
     }
 }
 
-static void work_out(struct weir_kernel_times *times)
+void kernel_times_work_out(struct weir_kernel_times *times)
 {
     for (uint32_t f = 0; f < WEIR_GEMM_FORMAT_COUNT; f++) {
         weir_gemm_format in = f;
@@ -192,7 +192,7 @@ weir_code weir_kernel_times_open_with(const weir_accelerator *accelerator,
         return code;
     }
     times->steady = options->isolated ? 1 : times->steady;
-    work_out(times);
+    kernel_times_work_out(times);
     *out = times;
     return WEIR_OK;
 }

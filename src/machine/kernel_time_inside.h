@@ -87,10 +87,12 @@ struct weir_kernel_times {
 /* FLOP/s of a format, 0 where the hardware has none. */
 double kernel_peak(const weir_accelerator *accelerator, weir_gemm_format format);
 
-/* Replaces what doc, a preset of kernel times, has; *like: the preset that it continues (borrowed
- * from doc), "" where there is none. */
+/* Replaces what doc, a preset of kernel times, has. */
 weir_code kernel_times_read(const weir_yaml *doc, struct weir_kernel_times *times, weir_err *err);
 /* The preset that this one continues, borrowed from doc; NULL: none. */
 const char *kernel_times_like(const weir_yaml *doc);
+
+/* Fills what follows from the laws, the accelerator, sms and steady. */
+void kernel_times_work_out(struct weir_kernel_times *times);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
-static const cli_command *const COMMANDS[] = {&TRACE_COMMAND, &FABRIC_COMMAND, &PRESETS_COMMAND,
-                                              &HELP_COMMAND};
+static const cli_command *const COMMANDS[] = {&TRACE_COMMAND, &FABRIC_COMMAND, &TRAIN_COMMAND,
+                                              &PRESETS_COMMAND, &HELP_COMMAND};
 
 const cli_command *const *command_list(uint32_t *count)
 {

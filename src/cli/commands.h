@@ -10,11 +10,13 @@ enum { EXIT_DONE = 0, EXIT_FINDING = 1, EXIT_INPUT = 2, EXIT_INTERNAL = 3 };
 
 extern const cli_command TRACE_COMMAND;
 extern const cli_command FABRIC_COMMAND;
+extern const cli_command TRAIN_COMMAND;
 extern const cli_command PRESETS_COMMAND;
 extern const cli_command HELP_COMMAND;
 
 int trace_run(int argc, char **argv);
 int fabric_run(int argc, char **argv);
+int train_run(int argc, char **argv);
 int presets_run(int argc, char **argv);
 int help_run(int argc, char **argv);
 

@@ -40,12 +40,14 @@ typedef struct {
     weir_broken_entry *broken; /* links of devices: "nic 3", "node link 7" */
     double *broken_rate;       /* share of the rate that is left while it lasts, 0: broken */
     uint32_t broken_count;
-    weir_parts *parts; /* owned, as are those below */
-    weir_accelerators *accelerators;
-    weir_kernel_times *kernels;
-    weir_library *library;
-    weir_arena *arena;
+    struct weir_train_shelf *shelf; /* owned; NULL: it was lent */
+    weir_arena *arena;              /* owned */
 } weir_train_scenario;
+
+/* Presets that have been read already, for many scenarios one after the other. Not thread-safe. */
+typedef struct weir_train_shelf weir_train_shelf;
+weir_train_shelf *weir_train_shelf_new(void);        /* NULL: no memory. Owned (free) */
+void weir_train_shelf_free(weir_train_shelf *shelf); /* NULL is fine */
 
 /* Errors name file, line, column, what was found, what was expected. A plan that does not fit
  * itself (train_check.h) is an error here; one that does not fit into memory is not. *scenario is
@@ -56,6 +58,11 @@ weir_code weir_train_scenario_read(const char *path, const weir_setting *setting
 weir_code weir_train_scenario_parse(const char *name, const char *bytes, size_t n,
                                     const weir_setting *settings, uint32_t setting_count,
                                     weir_train_scenario *scenario, weir_err *err);
+/* The same with the presets of a shelf, which must outlive the scenario. */
+weir_code weir_train_scenario_parse_on(weir_train_shelf *shelf, const char *name, const char *bytes,
+                                       size_t n, const weir_setting *settings,
+                                       uint32_t setting_count, weir_train_scenario *scenario,
+                                       weir_err *err);
 void weir_train_scenario_clear(weir_train_scenario *scenario); /* a zeroed one is fine */
 
 /* Sections of the page docs/reference/scenario.md. */

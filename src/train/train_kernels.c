@@ -120,6 +120,23 @@ static weir_cause cause_of(const weir_train_job *job, const weir_op *op)
     }
 }
 
+/* Bytes over those of one fused kernel: chains of kernels write and read again what is between.
+ * Activations: bias, function, product; norms: casts to 32 bits and back; rotary positions: halves
+ * turned, multiplied, added. */
+static double traffic_of(const weir_train_stack *s, const weir_op *op)
+{
+    enum { CHAIN = 2, ROTARY_CHAIN = 3 };
+    switch (op->kind) {
+    case WEIR_OP_ELEMENTWISE:
+    case WEIR_OP_NORM:
+        return s->fused_activation ? 1 : CHAIN;
+    case WEIR_OP_ROPE:
+        return s->fused_rope ? 1 : ROTARY_CHAIN;
+    default:
+        return 1;
+    }
+}
+
 static double op_s(const weir_train_job *job, const weir_op *op)
 {
     switch (op->kind) {
@@ -130,26 +147,32 @@ static double op_s(const weir_train_job *job, const weir_op *op)
     case WEIR_OP_ATTENTION:
         return attention_s(job, op);
     default:
-        return weir_memory_s(job->kernels, op->bytes_read + op->bytes_written) *
+        return weir_memory_s(job->kernels,
+                             (op->bytes_read + op->bytes_written) * traffic_of(&job->stack, op)) *
                job->stack.memory_factor;
     }
 }
 
-/* Kernels of an operation: chains of small ones where nothing fuses them. */
+/* Kernels of an operation. Eager stacks have more of them: casts, biases, reshapes that copy, and
+ * in the backward pass what autograd adds. */
 static uint32_t kernels_of(const weir_train_job *job, const weir_op *op)
 {
     const weir_train_stack *s = &job->stack;
+    bool is_forward = op->pass == WEIR_PASS_FORWARD;
+    bool is_eager = !s->fused_activation;
     switch (op->kind) {
+    case WEIR_OP_GEMM:
+    case WEIR_OP_GROUPED_GEMM:
+        return is_eager ? 3 : 1;
     case WEIR_OP_ATTENTION:
-        return s->attention == WEIR_ATTENTION_UNFUSED ? (op->pass == WEIR_PASS_FORWARD ? 2 : 4)
-               : op->pass == WEIR_PASS_FORWARD        ? 1
-                                                      : 3;
+        return s->attention == WEIR_ATTENTION_UNFUSED ? (is_forward ? 2 : 4) : is_forward ? 1 : 3;
     case WEIR_OP_SOFTMAX:
         return 3;
     case WEIR_OP_ROPE:
         return s->fused_rope ? 1 : 6;
+    case WEIR_OP_NORM:
     case WEIR_OP_ELEMENTWISE:
-        return op->part == WEIR_MODEL_PART_ACTIVATION && !s->fused_activation ? 3 : 1;
+        return is_eager ? 3 : 1;
     case WEIR_OP_ROUTER:
         return 8;
     case WEIR_OP_LOSS:

@@ -65,13 +65,14 @@ static void hide(const pricing *p, weir_pass_cost *pass, weir_train_group group,
     split_wire(p, pass, group, collective, wire, fmax(0, wire.seconds - cover_s));
 }
 
-/* Cut into as many parts as there are ranks, each beside the products of another part. */
+/* Cut into as many parts as there are ranks, each beside the products of another part; small parts
+ * lose efficiency and exchanges take SMs, so that a share of the shorter side is seen. */
 static void interleave(const pricing *p, weir_pass_cost *pass, weir_collective_kind collective,
                        weir_wire wire, double cover_s)
 {
     double both = fmin(wire.seconds, cover_s);
-    split_wire(p, pass, WEIR_GROUP_TENSOR, collective, wire,
-               wire.seconds - both + both / p->plan->tensor);
+    double seen = fmax(1.0 / p->plan->tensor, p->stack->tensor_exposed);
+    split_wire(p, pass, WEIR_GROUP_TENSOR, collective, wire, wire.seconds - both + both * seen);
 }
 
 static weir_wire times(weir_wire wire, double count)

@@ -110,6 +110,7 @@ typedef struct {
     bool overlaps_gradients, overlaps_parameters, overlaps_tensor, overlaps_pipeline,
         overlaps_experts;
     bool fused_tensor_overlap;  /* collective matmul (Userbuffers, async TP), not bulk */
+    double tensor_exposed;      /* share of the shorter side that such an overlap leaves, 0..1 */
     bool graphs;                /* CUDA graphs: kernels are not launched one by one */
     uint32_t communication_sms; /* taken by collectives that run beside kernels */
     double bucket_bytes;        /* of gradients */

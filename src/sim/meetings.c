@@ -366,7 +366,7 @@ weir_code sim_meetings_end(sim_engine *engine, uint32_t id, weir_err *err)
     sim_meeting meeting = engine->meetings[id]; /* the table may move */
     uint32_t members = row_of(engine, &meeting)->member_count;
     const cast_meeting *row = row_of(engine, &meeting);
-    bool is_alone = members == 1 && row->round_count == 0 && !row->is_fixed;
+    bool is_alone = members == 1 && meeting.end_ns == meeting.arrived_ns;
     weir_code code = is_alone ? WEIR_OK : record_members(engine, id, err);
     for (uint32_t i = 0; i < members && code == WEIR_OK; i++) {
         sim_arrival a = engine->arrivals[meeting.first_member + i];

@@ -54,9 +54,11 @@ typedef struct {
     uint32_t lane; /* stream of the device, 0.. */
     const char *name;
     int64_t duration_ns; /* COMPUTE, IDLE */
-    weir_cause cause;    /* COMPUTE, IDLE (then one of dependency) */
-    uint32_t exchange;   /* EXCHANGE; the n-th op of a program that names an exchange meets the n-th
-                          * op of every other member */
+    /* COMPUTE, IDLE (then one of dependency; WEIR_CAUSE_COUNT: none, it only delays what follows)
+     */
+    weir_cause cause;
+    uint32_t exchange; /* EXCHANGE; the n-th op of a program that names an exchange meets the n-th
+                        * op of every other member */
     const uint32_t
         *after; /* earlier ops of this program that must have ended; the lane's order is implied */
     uint32_t after_count;

@@ -343,6 +343,13 @@ static weir_code fill_spans(writer *w, weir_err *err)
     return WEIR_OK;
 }
 
+/* Idle time with a cause; the rest only puts off what comes after it. */
+static bool is_gap(const writer *w, uint32_t record)
+{
+    return w->span_of[record] == WEIR_NONE &&
+           cause_of(w->engine, &w->engine->records[record]) != WEIR_CAUSE_COUNT;
+}
+
 /* Gaps of the devices, from the records of idle time. */
 static weir_code fill_gaps(writer *w, weir_err *err)
 {
@@ -355,14 +362,14 @@ static weir_code fill_gaps(writer *w, weir_err *err)
         return SIM_NO_MEMORY(err);
     }
     for (uint32_t i = 0; i < engine->record_count; i++) {
-        first[engine->records[i].device + 2] += w->span_of[i] == WEIR_NONE;
+        first[engine->records[i].device + 2] += is_gap(w, i);
     }
     for (uint32_t d = 0; d < devices; d++) {
         first[d + 2] += first[d + 1];
     }
     for (uint32_t i = 0; i < engine->record_count; i++) { /* of one lane: by begin */
         const sim_record *r = &engine->records[i];
-        if (w->span_of[i] == WEIR_NONE) {
+        if (is_gap(w, i)) {
             gaps[first[r->device + 1]++] =
                 (weir_gap){r->start_ns, r->start_ns + r->dur_ns, cause_of(engine, r)};
         }

@@ -9,8 +9,8 @@ static weir_wire join(weir_wire a, weir_wire b)
     return (weir_wire){a.seconds + b.seconds, a.bytes + b.bytes};
 }
 
-static weir_wire chunk_wire(const weir_train_job *job, weir_collective_kind kind,
-                            const weir_chunk_cost *chunk, double bytes)
+weir_wire weir_train_tail_wire(const weir_train_job *job, weir_collective_kind kind,
+                               const weir_chunk_cost *chunk, double bytes)
 {
     return join(
         weir_train_wire(job, WEIR_GROUP_DATA, kind, chunk->dense_parameters * bytes),
@@ -39,8 +39,8 @@ weir_code weir_train_tail_ready(const weir_train_job *job, const weir_stage_cost
         for (uint32_t c = 0; c < schedule->chunks; c++) {
             uint32_t position = schedule->position[s * schedule->chunks + c];
             const weir_chunk_cost *chunk = costs->chunk[position];
-            weir_wire wire =
-                chunk_wire(job, WEIR_COLLECTIVE_ALL_GATHER, chunk, job->stack.gathered_bytes);
+            weir_wire wire = weir_train_tail_wire(job, WEIR_COLLECTIVE_ALL_GATHER, chunk,
+                                                  job->stack.gathered_bytes);
             double layers = chunk->layers > 0 ? chunk->layers : 1;
             /* its first layer can begin with the first bucket; the rest keeps ahead of it */
             double first = at + wire.seconds / layers;
@@ -105,7 +105,7 @@ static void reduce_stage(const weir_train_job *job, const weir_stage_costs *cost
         }
         uint32_t position = schedule->position[stage * schedule->chunks + c];
         const weir_chunk_cost *chunk = costs->chunk[position];
-        weir_wire wire = chunk_wire(job, tail->reduction, chunk, s->reduced_bytes);
+        weir_wire wire = weir_train_tail_wire(job, tail->reduction, chunk, s->reduced_bytes);
         double bytes = (chunk->dense_parameters + chunk->expert_parameters) * s->reduced_bytes;
         double buckets = s->bucket_bytes > 0 ? fmax(1, ceil(bytes / s->bucket_bytes)) : 1;
         double there = played->gradient_s[position];
@@ -141,9 +141,10 @@ static void gather_stage(const weir_train_job *job, const weir_stage_costs *cost
                          const weir_schedule *schedule, uint32_t stage, weir_train_tail *tail)
 {
     for (uint32_t c = 0; c < schedule->chunks && gathers(job); c++) {
-        weir_wire wire = chunk_wire(job, WEIR_COLLECTIVE_ALL_GATHER,
-                                    costs->chunk[schedule->position[stage * schedule->chunks + c]],
-                                    job->stack.gathered_bytes);
+        weir_wire wire =
+            weir_train_tail_wire(job, WEIR_COLLECTIVE_ALL_GATHER,
+                                 costs->chunk[schedule->position[stage * schedule->chunks + c]],
+                                 job->stack.gathered_bytes);
         tail->gather_s[stage] += wire.seconds;
         tail->gather_bytes[stage] += wire.bytes;
     }

@@ -27,6 +27,9 @@ typedef struct {
     double after_s; /* parameters gathered behind the optimiser */
 } weir_train_tail;
 
+/* Of all parameters of a chunk, so many bytes each. */
+weir_wire weir_train_tail_wire(const weir_train_job *job, weir_collective_kind kind,
+                               const weir_chunk_cost *chunk, double bytes);
 /* By position: when its parameters are there; NULL: from the beginning. */
 weir_code weir_train_tail_ready(const weir_train_job *job, const weir_stage_costs *costs,
                                 const weir_schedule *schedule, weir_arena *arena,

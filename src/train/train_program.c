@@ -1,0 +1,198 @@
+#include "train/train_program.h"
+
+#include "train/train_program_inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void weir_train_program_clear(weir_train_program *program)
+{
+    weir_net_free(program->net);
+    weir_arena_free(program->arena);
+    *program = (weir_train_program){0};
+}
+
+static void draft_clear(draft *d)
+{
+    for (uint32_t s = 0; d->programs && s < d->stages; s++) {
+        free(d->programs[s].ops);
+    }
+    free(d->programs);
+    free(d->exchanges);
+}
+
+/* --- the step in closed form --- */
+
+static weir_code lay_out(draft *d, weir_err *err)
+{
+    const weir_train_job *job = d->play->job;
+    const weir_train_plan *plan = &job->plan;
+    weir_code code = weir_train_stage_costs(job, d->arena, &d->out->costs, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    const weir_stage_costs *costs = d->costs = &d->out->costs;
+    weir_pass_times *times = weir_arena_alloc(d->arena, costs->positions, sizeof *times);
+    if (!times) {
+        return DRAFT_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; i < costs->positions; i++) {
+        const weir_chunk_cost *c = costs->chunk[i];
+        times[i] = (weir_pass_times){c->forward.seconds, c->dgrad.seconds, c->wgrad.seconds};
+    }
+    d->schedule = &d->out->schedule;
+    code = weir_schedule_make(plan->schedule, plan->pipeline, plan->chunks, plan->micro_batches,
+                              times, d->arena, &d->out->schedule, err);
+    if (code == WEIR_OK) {
+        code = weir_train_tail_ready(job, costs, d->schedule, d->arena, &d->ready_s, err);
+    }
+    if (code == WEIR_OK) {
+        const weir_schedule_costs played = {.times = times,
+                                            .send_s = costs->send_s,
+                                            .sends_block = !job->stack.overlaps_pipeline,
+                                            .paired_s = costs->paired_s,
+                                            .ready_s = d->ready_s};
+        code = weir_schedule_play(d->schedule, &played, d->arena, &d->played, err);
+    }
+    return code == WEIR_OK
+               ? weir_train_tail_of(job, costs, d->schedule, &d->played, d->arena, &d->tail, err)
+               : code;
+}
+
+/* --- programs --- */
+
+static weir_code reserve(draft *d, weir_err *err)
+{
+    size_t rows = (size_t)VARIANTS * PASS_KINDS * d->chunks * WEIR_PIECES_MAX;
+    d->programs = calloc(d->stages, sizeof *d->programs);
+    d->first_exchange = weir_arena_alloc(d->arena, rows, sizeof *d->first_exchange);
+    if (!d->programs || !d->first_exchange) {
+        return DRAFT_NO_MEMORY(err);
+    }
+    for (size_t i = 0; i < rows; i++) {
+        d->first_exchange[i] = WEIR_NONE;
+    }
+    for (uint32_t s = 0; s < d->stages; s++) {
+        draft_program *p = &d->programs[s];
+        p->last = p->last_data = p->also = p->delayed = WEIR_NONE;
+        p->rows = weir_arena_alloc(d->arena, d->chunks, sizeof *p->rows);
+        if (!p->rows) {
+            return DRAFT_NO_MEMORY(err);
+        }
+    }
+    return draft_peers(d, err);
+}
+
+static weir_code write_program(draft *d, uint32_t stage, weir_err *err)
+{
+    draft_writer w = {
+        .d = d, .program = &d->programs[stage], .stage = stage, .received = WEIR_NONE};
+    uint32_t steps = d->play->steps ? d->play->steps : 1;
+    for (w.step = 0; w.step < steps && !w.failed; w.step++) {
+        draft_put_before(&w);
+        draft_put_tasks(&w);
+        draft_put_behind(&w);
+    }
+    return w.failed ? DRAFT_NO_MEMORY(err) : WEIR_OK;
+}
+
+static weir_code publish_program(const draft *d, uint32_t stage, weir_program *out, weir_err *err)
+{
+    const draft_program *p = &d->programs[stage];
+    weir_program_op *ops = weir_arena_alloc(d->arena, (size_t)p->count + 1, sizeof *ops);
+    uint32_t *after = weir_arena_alloc(d->arena, DRAFT_AFTER * (size_t)p->count + 1, sizeof *after);
+    if (!ops || !after) {
+        return DRAFT_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        ops[i] = p->ops[i].op;
+        ops[i].after = after;
+        for (uint32_t k = 0; k < ops[i].after_count; k++) {
+            *after++ = p->ops[i].after[k];
+        }
+    }
+    *out = (weir_program){ops, p->count};
+    return WEIR_OK;
+}
+
+static weir_code write_programs(draft *d, weir_err *err)
+{
+    weir_program *programs = weir_arena_alloc(d->arena, d->stages, sizeof *programs);
+    weir_code code = programs ? reserve(d, err) : DRAFT_NO_MEMORY(err);
+    for (uint32_t s = 0; s < d->stages && code == WEIR_OK; s++) {
+        code = write_program(d, s, err);
+        code = code == WEIR_OK ? publish_program(d, s, &programs[s], err) : code;
+    }
+    d->out->spmd.programs = programs;
+    d->out->spmd.program_count = d->stages;
+    return code;
+}
+
+/* --- all of it --- */
+
+static weir_code check(const weir_train_play *play, weir_err *err)
+{
+    uint64_t devices = weir_train_devices(&play->job->plan);
+    for (uint32_t i = 0; i < play->slow_count; i++) {
+        if (play->slow[i].device >= devices) {
+            return weir_err_set(err, WEIR_ERR_INPUT,
+                                "disturb.slow: found device %u, expected one of 0 to %llu",
+                                play->slow[i].device, (unsigned long long)devices - 1);
+        }
+    }
+    for (uint32_t i = 0; i < play->link_count; i++) {
+        if (play->links[i].device >= devices) {
+            return weir_err_set(err, WEIR_ERR_INPUT,
+                                "disturb.broken: found device %u, expected one of 0 to %llu",
+                                play->links[i].device, (unsigned long long)devices - 1);
+        }
+    }
+    return WEIR_OK;
+}
+
+static weir_code build(draft *d, weir_err *err)
+{
+    weir_code code = lay_out(d, err);
+    if (code == WEIR_OK) {
+        const weir_train_stack *stack = &d->play->job->stack;
+        double devices = (double)weir_train_devices(&d->play->job->plan);
+        double before_s = d->tail.meet_s + d->tail.norm_s + d->tail.optimizer_s + d->tail.after_s;
+        d->jitter_s = before_s * stack->jitter * (devices > 1 ? log2(devices) : 0);
+        code = write_programs(d, err);
+    }
+    code = code == WEIR_OK ? draft_columns(d, err) : code;
+    code = code == WEIR_OK ? draft_links(d, err) : code;
+    return code == WEIR_OK ? draft_groups(d, err) : code;
+}
+
+weir_code weir_train_program_build(const weir_train_play *play, weir_train_program *program,
+                                   weir_err *err)
+{
+    weir_code code = check(play, err);
+    if (code != WEIR_OK) {
+        return code;
+    }
+    program->arena = weir_arena_new();
+    if (!program->arena) {
+        return DRAFT_NO_MEMORY(err);
+    }
+    /* One column of devices that all differ does not fold. */
+    bool is_alone =
+        !play->unfolded && !(play->jitter > 0) && !play->slow_count && !play->link_count;
+    program->spmd = (weir_spmd){.jitter = play->jitter,
+                                .seed = play->seed,
+                                .unfolded = is_alone || play->unfolded,
+                                .budget = play->budget};
+    draft d = {.play = play,
+               .out = program,
+               .arena = program->arena,
+               .stages = play->job->plan.pipeline,
+               .chunks = play->job->plan.chunks,
+               .inner = play->job->plan.tensor * play->job->plan.context};
+    code = build(&d, err);
+    draft_clear(&d);
+    if (code != WEIR_OK) {
+        weir_train_program_clear(program);
+    }
+    return code;
+}

@@ -1,0 +1,231 @@
+/* What a step has before and behind its schedule, and the gradients that are reduced beside it: as
+ * train_tail.c has it in closed form. */
+#include "train/train_program_inside.h"
+
+#include <math.h>
+
+static draft_exchange key_of(weir_train_axis axis, uint32_t pass, uint32_t slot, uint32_t piece,
+                             weir_comm_kind comm)
+{
+    return (draft_exchange){.axis = (uint8_t)axis,
+                            .pass = (uint8_t)pass,
+                            .slot = (uint16_t)slot,
+                            .piece = (uint8_t)piece,
+                            .from = WEIR_NONE,
+                            .to = WEIR_NONE,
+                            .comm = comm};
+}
+
+static uint32_t position_of(const draft_writer *w, uint32_t slot)
+{
+    return w->d->schedule->position[w->stage * w->d->chunks + slot];
+}
+
+static weir_wire wire_of(const draft_writer *w, uint32_t slot, weir_collective_kind kind,
+                         double bytes)
+{
+    return weir_train_tail_wire(w->d->play->job, kind, w->d->costs->chunk[position_of(w, slot)],
+                                bytes);
+}
+
+static weir_piece part_of(const weir_wire *wire, double share)
+{
+    return (weir_piece){.seconds = wire->seconds * share, .bytes = wire->bytes * share, .count = 1};
+}
+
+/* Behind the last exchange on the lane of data, and behind `before`. */
+static void put_data(draft_writer *w, const draft_exchange *key, const weir_piece *piece,
+                     uint32_t before)
+{
+    uint32_t made = draft_put_exchange(w, key, LANE_DATA, piece);
+    draft_follow(w, made, before);
+    w->program->last_data = made;
+}
+
+/* --- before --- */
+
+/* Parameters of all chunks, one after the other; a chunk's first pass begins within its own. */
+static void put_gathers(draft_writer *w)
+{
+    const draft *d = w->d;
+    double at = 0;
+    for (uint32_t c = 0; c < d->chunks; c++) {
+        weir_wire wire =
+            wire_of(w, c, WEIR_COLLECTIVE_ALL_GATHER, d->play->job->stack.gathered_bytes);
+        double first_s = fmax(0, d->ready_s[position_of(w, c)] - at);
+        double share = wire.seconds > 0 ? fmin(1, first_s / wire.seconds) : 1;
+        const weir_piece parts[2] = {part_of(&wire, share), part_of(&wire, 1 - share)};
+        for (uint32_t i = 0; i < 2; i++) {
+            const draft_exchange key =
+                key_of(WEIR_AXIS_DATA, PASS_GATHER, c, i, WEIR_COMM_ALL_GATHER);
+            put_data(w, &key, &parts[i], w->program->last);
+            if (i == 0) {
+                w->program->rows[c].gathered = w->program->last_data;
+            }
+        }
+        at += wire.seconds;
+    }
+}
+
+/* --- beside --- */
+
+static bool is_gradient(const weir_task *task)
+{
+    return task->kind == WEIR_TASK_BACKWARD || task->kind == WEIR_TASK_WGRAD;
+}
+
+static bool reduces_beside(const draft_writer *w)
+{
+    const weir_train_job *job = w->d->play->job;
+    bool is_done = job->plan.zero >= 3 && job->plan.accumulates_sharded;
+    return job->stack.overlaps_gradients && !is_done;
+}
+
+static double buckets_of(const draft_writer *w, uint32_t slot)
+{
+    const weir_train_stack *s = &w->d->play->job->stack;
+    const weir_chunk_cost *chunk = w->d->costs->chunk[position_of(w, slot)];
+    double bytes = (chunk->dense_parameters + chunk->expert_parameters) * s->reduced_bytes;
+    return s->bucket_bytes > 0 ? fmax(1, ceil(bytes / s->bucket_bytes)) : 1;
+}
+
+/* When the first bucket of the chunk is there, in time of the schedule. */
+static double first_bucket_s(const draft_writer *w, uint32_t slot)
+{
+    uint32_t position = position_of(w, slot);
+    const weir_chunk_cost *chunk = w->d->costs->chunk[position];
+    double pass_s = chunk->dgrad.seconds + chunk->wgrad.seconds;
+    return w->d->played.gradient_s[position] - pass_s * (1 - 1 / buckets_of(w, slot));
+}
+
+/* Its first bucket comes in the last task that begins before that. */
+static void find_rows(draft_writer *w, uint32_t slot)
+{
+    const weir_schedule *s = w->d->schedule;
+    const double *start_s = w->d->played.start_s;
+    uint32_t row = s->first[w->stage + 1] - 1, first = s->first[w->stage];
+    while (row > first && !(is_gradient(&s->tasks[row]) && s->tasks[row].chunk == slot)) {
+        row--;
+    }
+    w->program->rows[slot].last_gradient = row;
+    while (row > first && start_s[row] > first_bucket_s(w, slot)) {
+        row--;
+    }
+    w->program->rows[slot].first_bucket = row;
+    w->program->rows[slot].gathered = WEIR_NONE;
+}
+
+static weir_wire reduction_of(const draft_writer *w, uint32_t slot)
+{
+    return wire_of(w, slot, w->d->tail.reduction, w->d->play->job->stack.reduced_bytes);
+}
+
+/* All buckets but the last, from when the first one is there: that is within this task. */
+static void put_buckets(draft_writer *w, uint32_t row, uint32_t slot)
+{
+    const draft *d = w->d;
+    double begin_s = d->played.start_s[row], at_s = first_bucket_s(w, slot);
+    double from_s = fmax(begin_s, w->program->delayed_s);
+    uint32_t before = w->received == WEIR_NONE ? w->program->last : w->received;
+    draft_put_delay(w, before, fmax(0, at_s - from_s));
+    w->program->delayed_s = fmax(from_s, at_s);
+    weir_wire wire = reduction_of(w, slot);
+    const weir_piece piece = part_of(&wire, 1 - 1 / buckets_of(w, slot));
+    const draft_exchange key =
+        key_of(WEIR_AXIS_DATA, PASS_REDUCE, slot, 0, weir_train_comm_kind(d->tail.reduction));
+    put_data(w, &key, &piece, w->program->delayed);
+}
+
+void draft_put_before(draft_writer *w)
+{
+    w->begun_s = 0;
+    w->program->delayed_s = 0;
+    w->program->last_data = w->program->delayed = WEIR_NONE;
+    for (uint32_t c = 0; c < w->d->chunks; c++) {
+        find_rows(w, c);
+    }
+    if (w->d->ready_s) {
+        put_gathers(w);
+    }
+}
+
+void draft_put_ready(draft_writer *w, uint32_t row)
+{
+    const weir_task *task = &w->d->schedule->tasks[row];
+    uint32_t *gathered = &w->program->rows[task->chunk].gathered;
+    if (task->kind == WEIR_TASK_FORWARD && *gathered != WEIR_NONE) {
+        w->program->also = *gathered;
+        *gathered = WEIR_NONE;
+    }
+    for (uint32_t c = 0; c < w->d->chunks && reduces_beside(w); c++) {
+        if (row == w->program->rows[c].first_bucket) {
+            put_buckets(w, row, c);
+        }
+    }
+}
+
+void draft_put_reduced(draft_writer *w, uint32_t row)
+{
+    uint32_t slot = w->d->schedule->tasks[row].chunk;
+    if (!reduces_beside(w) || row != w->program->rows[slot].last_gradient) {
+        return;
+    }
+    weir_wire wire = reduction_of(w, slot);
+    const weir_piece piece = part_of(&wire, 1 / buckets_of(w, slot));
+    const draft_exchange key =
+        key_of(WEIR_AXIS_DATA, PASS_REDUCE, slot, 1, weir_train_comm_kind(w->d->tail.reduction));
+    put_data(w, &key, &piece, w->program->last);
+}
+
+/* --- behind --- */
+
+static void put_reductions(draft_writer *w)
+{
+    const weir_train_job *job = w->d->play->job;
+    bool is_done = job->plan.zero >= 3 && job->plan.accumulates_sharded;
+    for (uint32_t c = 0; c < w->d->chunks && !reduces_beside(w) && !is_done; c++) {
+        weir_wire wire = reduction_of(w, c);
+        const weir_piece piece = part_of(&wire, 1);
+        const draft_exchange key =
+            key_of(WEIR_AXIS_DATA, PASS_REDUCE, c, 1, weir_train_comm_kind(w->d->tail.reduction));
+        draft_put_exposed(w, &key, &piece);
+    }
+}
+
+/* All stages meet. */
+static void put_barrier(draft_writer *w, uint32_t number, double seconds)
+{
+    const draft_exchange key =
+        key_of(WEIR_AXIS_PIPELINE, PASS_NORM, 0, number, WEIR_COMM_ALL_REDUCE);
+    const weir_piece piece = {.seconds = seconds, .count = 1};
+    draft_put_exposed(w, &key, &piece);
+}
+
+static void put_idle(draft_writer *w, weir_cause cause, double seconds)
+{
+    if (seconds > 0) {
+        draft_put_time(w, WEIR_STEP_IDLE, cause, seconds);
+    }
+}
+
+void draft_put_behind(draft_writer *w)
+{
+    const draft *d = w->d;
+    w->begun_s = 0;
+    put_reductions(w);
+    w->program->also = w->program->last_data;
+    put_barrier(w, 0, d->tail.norm_s);
+    put_idle(w, WEIR_CAUSE_DEPENDENCY_HOST, d->play->job->stack.step_s);
+    put_idle(w, WEIR_CAUSE_DEPENDENCY_STRAGGLER, d->jitter_s);
+    draft_put_time(w, WEIR_STEP_COMPUTE, WEIR_CAUSE_CACHE_OPTIMIZER,
+                   d->tail.stage_optimizer_s[w->stage]);
+    if (d->tail.after_s > 0) {
+        put_barrier(w, 1, 0);
+        const draft_exchange key = key_of(WEIR_AXIS_DATA, PASS_GATHER, 0, 2, WEIR_COMM_ALL_GATHER);
+        const weir_piece piece = {.seconds = d->tail.gather_s[w->stage],
+                                  .bytes = d->tail.gather_bytes[w->stage],
+                                  .count = d->chunks};
+        draft_put_exposed(w, &key, &piece);
+    }
+    put_barrier(w, 2, 0);
+}

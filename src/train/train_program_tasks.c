@@ -1,0 +1,177 @@
+/* The schedule's tasks of a stage, piece by piece, with messages between stages. */
+#include "train/train_program_inside.h"
+
+#include <math.h>
+
+/* --- passes --- */
+
+static const weir_pass_cost *cost_of(const draft_writer *w, const weir_task *task, bool weights)
+{
+    uint32_t position = w->d->schedule->position[w->stage * w->d->chunks + task->chunk];
+    const weir_chunk_cost *chunk = w->d->costs->chunk[position];
+    bool is_wgrad = weights || task->kind == WEIR_TASK_WGRAD;
+    return task->kind == WEIR_TASK_FORWARD ? &chunk->forward
+           : is_wgrad                      ? &chunk->wgrad
+                                           : &chunk->dgrad;
+}
+
+/* Of a pair the exposed expert traffic is hidden, as far as the pair is shorter than its parts. */
+static void put_expert(draft_writer *w, const weir_piece *piece, draft_exchange key)
+{
+    double hidden_s = fmin(w->saved_s, piece->seconds), share = hidden_s / piece->seconds;
+    weir_piece part = *piece;
+    w->saved_s -= hidden_s;
+    if (hidden_s > 0) {
+        part.seconds = hidden_s;
+        part.bytes = piece->bytes * share;
+        draft_put_hidden(w, &key, &part);
+    }
+    if (hidden_s < piece->seconds) {
+        part.seconds = piece->seconds - hidden_s;
+        part.bytes = piece->bytes * (1 - share);
+        key.variant = (uint8_t)(key.variant + VARIANT_REST);
+        draft_put_exposed(w, &key, &part);
+    }
+}
+
+static void put_piece(draft_writer *w, const weir_piece *piece, const draft_exchange *key)
+{
+    switch ((weir_piece_kind)piece->kind) {
+    case WEIR_PIECE_COMPUTE:
+        draft_put_time(w, WEIR_STEP_COMPUTE, (weir_cause)piece->cause, piece->seconds);
+        return;
+    case WEIR_PIECE_IDLE:
+        draft_put_time(w, WEIR_STEP_IDLE, (weir_cause)piece->cause, piece->seconds);
+        return;
+    case WEIR_PIECE_EXCHANGE:
+        if (w->saved_s > 0 && piece->axis == WEIR_AXIS_EXPERT && piece->seconds > 0) {
+            put_expert(w, piece, *key);
+        } else {
+            draft_put_exposed(w, key, piece);
+        }
+        return;
+    case WEIR_PIECE_HIDDEN:
+        return;
+    }
+}
+
+/* Hidden pieces begin with the pass, the others follow each other. */
+static void put_pass(draft_writer *w, const weir_pass_cost *cost, uint32_t pass, uint32_t slot)
+{
+    for (int hidden = 1; hidden >= 0; hidden--) {
+        for (uint32_t i = 0; i < cost->count; i++) {
+            const weir_piece *piece = &cost->piece[i];
+            const draft_exchange key = {.axis = piece->axis,
+                                        .pass = (uint8_t)pass,
+                                        .variant = w->pair,
+                                        .piece = (uint8_t)i,
+                                        .slot = (uint16_t)slot,
+                                        .from = WEIR_NONE,
+                                        .to = WEIR_NONE,
+                                        .comm = piece->comm};
+            if (hidden && piece->kind == WEIR_PIECE_HIDDEN) {
+                draft_put_hidden(w, &key, piece);
+            } else if (!hidden) {
+                put_piece(w, piece, &key);
+            }
+        }
+    }
+}
+
+/* --- messages --- */
+
+/* The cell (stage x chunks + slot) that holds a position: where two do, the one whose slot is the
+ * same. WEIR_NONE: none does. */
+static uint32_t holder_of(const draft *d, uint32_t position, uint32_t slot)
+{
+    uint32_t found = WEIR_NONE;
+    for (uint32_t i = 0; i < d->stages * d->chunks; i++) {
+        bool is_better = found == WEIR_NONE || (i % d->chunks == slot);
+        if (d->schedule->position[i] == position && is_better) {
+            found = i;
+        }
+    }
+    return found;
+}
+
+weir_code draft_peers(draft *d, weir_err *err)
+{
+    uint32_t cells = d->stages * d->chunks;
+    d->peers = weir_arena_alloc(d->arena, 2 * (size_t)cells, sizeof *d->peers);
+    if (!d->peers) {
+        return DRAFT_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; i < cells; i++) {
+        uint32_t position = d->schedule->position[i];
+        for (uint32_t side = 0; side < 2; side++) { /* 0: the position behind; 1: the one before */
+            uint32_t other = side == 0      ? holder_of(d, position + 1, i % d->chunks)
+                             : position > 0 ? holder_of(d, position - 1, i % d->chunks)
+                                            : WEIR_NONE;
+            bool is_own = other != WEIR_NONE && other / d->chunks == i / d->chunks;
+            d->peers[side * cells + i] = is_own ? WEIR_NONE : other;
+        }
+    }
+    return WEIR_OK;
+}
+
+/* WEIR_NONE: none is sent (received). */
+static uint32_t put_message(draft_writer *w, const weir_task *task, bool sends)
+{
+    const draft *d = w->d;
+    uint32_t cell = w->stage * d->chunks + task->chunk, cells = d->stages * d->chunks;
+    bool is_forward = task->kind == WEIR_TASK_FORWARD;
+    uint32_t peer = d->peers[(is_forward == sends ? 0 : cells) + cell];
+    if (peer == WEIR_NONE || task->kind == WEIR_TASK_WGRAD) {
+        return WEIR_NONE;
+    }
+    uint32_t from = sends ? cell : peer, to = sends ? peer : cell;
+    const draft_exchange key = {.axis = WEIR_AXIS_PIPELINE,
+                                .pass = PASS_MESSAGE,
+                                .piece = !is_forward,
+                                .slot = (uint16_t)(to % d->chunks),
+                                .is_message = true,
+                                .from = from / d->chunks,
+                                .to = to / d->chunks,
+                                .comm = WEIR_COMM_SEND};
+    const weir_piece piece = {
+        .seconds = d->costs->send_s, .bytes = d->costs->send_bytes, .count = 1};
+    uint32_t before = w->program->last;
+    uint32_t made = draft_put_exchange(w, &key, sends ? LANE_SEND : LANE_RECEIVE, &piece);
+    draft_follow(w, made, before);
+    return made;
+}
+
+/* --- tasks --- */
+
+static void put_task(draft_writer *w, uint32_t row)
+{
+    const weir_task *task = &w->d->schedule->tasks[row];
+    w->begun_s = 0;
+    w->received = put_message(w, task, false);
+    draft_put_ready(w, row);
+    put_pass(w, cost_of(w, task, false), task->kind, task->chunk);
+    if (task->kind == WEIR_TASK_BACKWARD) {
+        put_pass(w, cost_of(w, task, true), PASS_WEIGHTS, task->chunk);
+    }
+    if (w->received != WEIR_NONE) { /* nothing to do, and yet it waits */
+        draft_put_time(w, WEIR_STEP_COMPUTE, WEIR_CAUSE_COMPUTE_OTHER, 0);
+    }
+    draft_put_reduced(w, row);
+    put_message(w, task, true);
+    if (!w->d->play->job->stack.overlaps_pipeline && task->kind != WEIR_TASK_WGRAD) {
+        draft_put_time(w, WEIR_STEP_IDLE, WEIR_CAUSE_DEPENDENCY_SYNC, w->d->costs->send_s);
+    }
+}
+
+void draft_put_tasks(draft_writer *w)
+{
+    const weir_schedule *schedule = w->d->schedule;
+    for (uint32_t i = schedule->first[w->stage]; i < schedule->first[w->stage + 1]; i++) {
+        bool is_second = w->pair == 1;
+        w->pair = is_second ? 2 : schedule->tasks[i].paired ? 1 : 0;
+        w->saved_s = w->pair == 1 ? w->d->costs->paired_s : is_second ? w->saved_s : 0;
+        put_task(w, i);
+    }
+    w->pair = 0;
+    w->saved_s = 0;
+}

@@ -157,8 +157,8 @@ static void put_task(draft_writer *w, uint32_t row)
         draft_put_time(w, WEIR_STEP_COMPUTE, WEIR_CAUSE_COMPUTE_OTHER, 0);
     }
     draft_put_reduced(w, row);
-    put_message(w, task, true);
-    if (!w->d->play->job->stack.overlaps_pipeline && task->kind != WEIR_TASK_WGRAD) {
+    bool sends = put_message(w, task, true) != WEIR_NONE;
+    if (sends && !w->d->play->job->stack.overlaps_pipeline) { /* it blocks */
         draft_put_time(w, WEIR_STEP_IDLE, WEIR_CAUSE_DEPENDENCY_SYNC, w->d->costs->send_s);
     }
 }

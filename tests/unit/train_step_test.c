@@ -1,0 +1,321 @@
+/* train_step.h: limits that need no model of kernels, counts by hand, and properties of random
+ * plans. "TM" is reference/training-model.md. */
+#include "model/model_flop.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "train_job_sample.h"
+
+#include <cmocka.h>
+
+static job_sample sample;
+
+static void load(const char *model)
+{
+    sample_clear(&sample);
+    assert_true(sample_make(model, &sample));
+}
+
+static weir_train_step step_of(const weir_train_job *job)
+{
+    weir_train_step step;
+    weir_err err = {0};
+    weir_train_fault fault = {0};
+    if (!weir_train_is_sound(job, weir_train_devices(&job->plan), &fault)) {
+        fail_msg("%s: %s", fault.key, fault.text);
+    }
+    if (weir_train_step_of(job, sample.scratch, &step, &err) != WEIR_OK) {
+        fail_msg("%s", err.text);
+    }
+    return step;
+}
+
+static void expect(const char *what, double found, double expected, double allowed_share)
+{
+    if (!(fabs(found - expected) <= allowed_share * fabs(expected) + 1e-12)) {
+        fail_msg("%s: found %.12g, expected %.12g", what, found, expected);
+    }
+}
+
+static double communication(const weir_train_step *step)
+{
+    double sum = 0;
+    for (int i = 0; i < WEIR_CAUSE_COUNT; i++) {
+        sum += weir_cause_wait((weir_cause)i) == WEIR_WAIT_COMMUNICATION ? step->cause_s[i] : 0;
+    }
+    return sum;
+}
+
+static void batch(weir_train_plan *plan, uint32_t micro_batches)
+{
+    plan->micro_batches = micro_batches;
+    plan->global_batch = micro_batches * plan->micro_batch * plan->data;
+}
+
+/* --- limits --- */
+
+static void one_device_only_computes(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    weir_train_step step = step_of(&sample.job);
+    assert_true(communication(&step) <= 0);
+    assert_true(step.bubble_share < 1e-12);
+    assert_true(step.hidden_s <= 0);
+    /* never faster than the roofline's arithmetic: 989.4 TFLOP/s */
+    assert_true(step.step_s > step.flop / 989.4e12);
+    assert_true(step.step_s < 4 * step.flop / 989.4e12);
+}
+
+static void an_infinite_network_leaves_no_communication(void **state)
+{
+    (void)state;
+    load("mixtral-8x7b");
+    sample.job.plan.tensor = 2;
+    sample.job.plan.sequence_parallel = true;
+    sample.job.plan.pipeline = 4;
+    sample.job.plan.data = 8;
+    sample.job.plan.expert = 8;
+    sample.job.plan.zero = 1;
+    batch(&sample.job.plan, 8);
+    weir_train_step with = step_of(&sample.job);
+    sample.job.network.is_infinite = true;
+    weir_train_step without = step_of(&sample.job);
+    assert_true(communication(&with) > 0);
+    assert_true(communication(&without) <= 0);
+    assert_true(without.step_s < with.step_s);
+    expect("bytes", without.axis[WEIR_AXIS_EXPERT].bytes, with.axis[WEIR_AXIS_EXPERT].bytes, 1e-9);
+}
+
+static void replicas_with_full_overlap_scale_flat(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    sample.job.plan.zero = 1;
+    sample.job.stack.overlaps_gradients = true;
+    sample.job.stack.overlaps_parameters = true;
+    double before = 0;
+    for (uint32_t data = 8; data <= 1024; data *= 2) {
+        sample.job.plan.data = data;
+        batch(&sample.job.plan, 8);
+        weir_train_step step = step_of(&sample.job);
+        /* the optimiser's share shrinks, the last bucket stays: 1 % at most */
+        if (before > 0) {
+            expect("step", step.step_s - step.optimizer_s, before, 0.01);
+        }
+        before = step.step_s - step.optimizer_s;
+    }
+}
+
+static void uniform_stages_have_the_bubble_of_the_formula(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    sample.model.vocab = 128; /* next to nothing at the ends */
+    sample.job.network.is_infinite = true;
+    sample.job.plan.pipeline = 4;
+    for (uint32_t m = 4; m <= 64; m *= 4) {
+        batch(&sample.job.plan, m);
+        weir_train_step step = step_of(&sample.job);
+        /* (p - 1) / (m + p - 1): TM section 7; the ends have a norm and a loss besides */
+        expect("bubble", step.bubble_share, 3.0 / (m + 3), 0.03);
+    }
+}
+
+/* --- counts --- */
+
+static void tensor_ranks_send_what_the_table_says(void **state)
+{
+    (void)state;
+    load("llama3-70b");
+    weir_train_plan *plan = &sample.job.plan;
+    plan->tensor = 8;
+    plan->sequence_parallel = true;
+    double whole = step_of(&sample.job).axis[WEIR_AXIS_TENSOR].bytes;
+    uint32_t layers = sample.model.layers;
+    sample.model.layers = layers / 2;
+    double half = step_of(&sample.job).axis[WEIR_AXIS_TENSOR].bytes;
+    /* TM section 5: 2 AG + 2 RS forward; 2 AG + 2 RS + 2 AG of saved inputs backward: 10 times
+     * S = 2 x 4096 x 8192 bytes, of which a ring moves 7/8 */
+    expect("per layer", (whole - half) / (layers - layers / 2), 10 * 2.0 * 4096 * 8192 * 7 / 8,
+           1e-9);
+}
+
+static void without_sequence_parallelism_four_all_reduces(void **state)
+{
+    (void)state;
+    load("llama3-70b");
+    sample.job.plan.tensor = 8;
+    double whole = step_of(&sample.job).axis[WEIR_AXIS_TENSOR].bytes;
+    sample.model.layers -= 1;
+    double less = step_of(&sample.job).axis[WEIR_AXIS_TENSOR].bytes;
+    /* 2 forward, 2 backward, each S, of which a ring moves 2 x 7/8 */
+    expect("per layer", whole - less, 4 * 2.0 * 4096 * 8192 * 2 * 7 / 8, 1e-9);
+}
+
+static void stages_hand_over_two_bytes_a_value(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    sample.job.plan.pipeline = 4;
+    batch(&sample.job.plan, 8);
+    weir_train_step step = step_of(&sample.job);
+    /* 3 boundaries, forward and back, 8 micro-batches, over 4 devices: 12 messages each of
+     * 2 x 4096 x 4096 bytes */
+    expect("messages", step.axis[WEIR_AXIS_PIPELINE].bytes, 12 * 2.0 * 4096 * 4096, 1e-9);
+}
+
+static void replicas_reduce_and_gather_all_parameters(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    sample.job.plan.data = 8;
+    sample.job.plan.zero = 1;
+    batch(&sample.job.plan, 1);
+    weir_train_step step = step_of(&sample.job);
+    /* 8.030 B parameters (8,030,261,248), 2 bytes reduced and 2 gathered, 7/8 of it moves; the
+     * vocabulary of 128,256 is a multiple of 128 already */
+    expect("data", step.axis[WEIR_AXIS_DATA].bytes, 8030261248.0 * 4 * 7 / 8, 1e-6);
+}
+
+static void shared_out_parameters_are_gathered_twice_and_reduced_once(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    sample.job.plan.data = 8;
+    sample.job.plan.zero = 3;
+    sample.job.plan.regathers = true;
+    sample.job.plan.accumulates_sharded = true;
+    batch(&sample.job.plan, 2);
+    weir_train_step step = step_of(&sample.job);
+    /* each of 2 micro-batches; the final norm's 4,096 values are not gathered */
+    expect("data", step.axis[WEIR_AXIS_DATA].bytes, 2 * 8030261248.0 * 6 * 7 / 8, 1e-5);
+}
+
+static void flop_are_those_of_the_model(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    sample.job.plan.pipeline = 2;
+    sample.job.plan.data = 2;
+    batch(&sample.job.plan, 4);
+    weir_train_step step = step_of(&sample.job);
+    double token = weir_flop_train_token(&sample.model, 4096, false);
+    expect("model FLOP", step.model_flop, token * 4096 * 8, 1e-9);
+    sample.job.plan.recompute = WEIR_RECOMPUTE_PLAN_FULL;
+    weir_train_step again = step_of(&sample.job);
+    expect("model FLOP", again.model_flop, step.model_flop, 1e-12);
+    assert_true(again.flop > 1.2 * step.flop);
+    assert_true(again.cause_s[WEIR_CAUSE_COMPUTE_REDUNDANT] > 0.15 * again.step_s);
+}
+
+/* --- the host --- */
+
+static void a_slow_host_sets_the_pace(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    sample.job.plan.sequence = 128;
+    weir_train_step fast = step_of(&sample.job);
+    sample.job.stack.launch_s = 1e-3;
+    weir_train_step slow = step_of(&sample.job);
+    sample.job.stack.graphs = true;
+    weir_train_step graphs = step_of(&sample.job);
+    assert_true(fast.cause_s[WEIR_CAUSE_DEPENDENCY_LAUNCH] <= 0);
+    assert_true(slow.cause_s[WEIR_CAUSE_DEPENDENCY_LAUNCH] > 0.5 * slow.step_s);
+    expect("graphs", graphs.step_s, fast.step_s, 1e-12);
+}
+
+/* --- properties --- */
+
+static uint64_t random_state = 11;
+
+static uint32_t draw(uint32_t count)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 33) % count;
+}
+
+/* Returns false where what was drawn does not fit. */
+static bool draw_plan(weir_train_plan *plan)
+{
+    weir_train_fault fault;
+    plan->tensor = 1u << draw(4);
+    plan->sequence_parallel = plan->tensor > 1 && draw(2);
+    plan->context = 1u << draw(2);
+    plan->pipeline = 1u << draw(4);
+    plan->data = 1u << draw(5);
+    plan->chunks = plan->pipeline > 1 ? 1u << draw(2) : 1;
+    plan->schedule = plan->chunks > 1 ? WEIR_SCHEDULE_INTERLEAVED
+                     : draw(2)        ? WEIR_SCHEDULE_ONE_F_ONE_B
+                                      : WEIR_SCHEDULE_ZB_H1;
+    plan->zero = plan->pipeline > 1 ? draw(2) : draw(4);
+    plan->regathers = draw(2);
+    plan->accumulates_sharded = draw(2);
+    plan->expert = sample.model.experts > 0 ? 1u << draw(4) : 1;
+    plan->recompute = draw(2) ? WEIR_RECOMPUTE_PLAN_FULL : WEIR_RECOMPUTE_PLAN_NONE;
+    plan->context_kind = draw(2) ? WEIR_CONTEXT_RING : WEIR_CONTEXT_ALL_GATHER;
+    batch(plan, plan->pipeline * (1 + draw(3)));
+    return weir_train_is_sound(&sample.job, weir_train_devices(plan), &fault);
+}
+
+static void causes_add_up_and_faster_parts_never_hurt(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"llama3-8b", "mixtral-8x7b"};
+    for (uint32_t m = 0; m < 2; m++) {
+        load(models[m]);
+        weir_train_stack *stack = &sample.job.stack;
+        for (uint32_t i = 0; i < 200; i++) {
+            if (!draw_plan(&sample.job.plan)) {
+                continue;
+            }
+            stack->overlaps_gradients = draw(2);
+            stack->overlaps_parameters = draw(2);
+            stack->overlaps_tensor = draw(2);
+            stack->overlaps_pipeline = draw(2);
+            weir_train_step step = step_of(&sample.job);
+            double sum = 0;
+            for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+                assert_true(step.cause_s[c] >= -1e-9);
+                sum += step.cause_s[c];
+            }
+            expect("causes", sum, step.step_s, 1e-9);
+            assert_true(step.schedule_s <= step.step_s * (1 + 1e-9));
+            weir_train_network before = sample.job.network;
+            sample.job.network.nic_bytes_per_s *= 2;
+            sample.job.network.node_bytes_per_s *= 2;
+            weir_train_step faster = step_of(&sample.job);
+            sample.job.network = before;
+            assert_true(faster.step_s <= step.step_s * (1 + 1e-9));
+            stack->gemm_factor = 0.5;
+            faster = step_of(&sample.job);
+            stack->gemm_factor = 1;
+            assert_true(faster.step_s <= step.step_s * (1 + 1e-9));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_device_only_computes),
+        cmocka_unit_test(an_infinite_network_leaves_no_communication),
+        cmocka_unit_test(replicas_with_full_overlap_scale_flat),
+        cmocka_unit_test(uniform_stages_have_the_bubble_of_the_formula),
+        cmocka_unit_test(tensor_ranks_send_what_the_table_says),
+        cmocka_unit_test(without_sequence_parallelism_four_all_reduces),
+        cmocka_unit_test(stages_hand_over_two_bytes_a_value),
+        cmocka_unit_test(replicas_reduce_and_gather_all_parameters),
+        cmocka_unit_test(shared_out_parameters_are_gathered_twice_and_reduced_once),
+        cmocka_unit_test(flop_are_those_of_the_model),
+        cmocka_unit_test(a_slow_host_sets_the_pace),
+        cmocka_unit_test(causes_add_up_and_faster_parts_never_hurt),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    sample_clear(&sample);
+    return failed;
+}

@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-static double rounded_up(uint64_t value, uint32_t step)
+static uint64_t steps_of(uint64_t value, uint32_t step)
 {
-    return (double)((value + step - 1) / step * step);
+    return (value + step - 1) / step;
 }
 
 /* Share of the peak at a head dimension: linear between those measured, constant beyond. */
@@ -26,17 +26,6 @@ static double share_at(const kernel_attention_law *law, double dim)
     return d[i - 1].share + part * (d[i].share - d[i - 1].share);
 }
 
-static double waves_of(double blocks, double slots, double tail)
-{
-    double waves = blocks / slots;
-    if (waves <= 1) {
-        return 1;
-    }
-    double whole = (double)(uint64_t)waves;
-    double rest = waves - whole;
-    return rest > 0 ? whole + tail + (1 - tail) * rest : whole;
-}
-
 static double traffic_s(const weir_kernel_times *times, const kernel_attention_law *law,
                         const weir_attention_shape *s, double element_bytes)
 {
@@ -52,8 +41,8 @@ double weir_attention_s(const weir_kernel_times *times, const weir_attention_sha
     const kernel_attention_law *law = &times->attention[s->kernel][s->backward];
     weir_gemm_format in = times->calculates_in[s->format];
     bool narrow = in != WEIR_GEMM_32 && in != WEIR_GEMM_TF32 && in != WEIR_GEMM_16;
-    double qk = rounded_up(s->qk_dim, law->dim_step);
-    double value = rounded_up(s->value_dim, law->dim_step);
+    double qk = (double)(steps_of(s->qk_dim, law->dim_step) * law->dim_step);
+    double value = (double)(steps_of(s->value_dim, law->dim_step) * law->dim_step);
     double flop_of_pair = s->backward ? 6 * qk + 4 * value : 2 * (qk + value);
     /* What one block has of the machine. */
     double sms = times->sms * (s->sm_share > 0 ? s->sm_share : 1);
@@ -63,13 +52,14 @@ double weir_attention_s(const weir_kernel_times *times, const weir_attention_sha
     double flop_per_s =
         times->peak[narrow ? WEIR_GEMM_FP8 : in] * share / (times->sms * law->blocks);
     double tile_s = law->tile * flop_of_pair / flop_per_s; /* for each key */
-    double blocks =
-        (double)(s->sequences * s->heads) * (double)((s->queries + law->tile - 1) / law->tile);
+    double blocks = (double)(s->sequences * s->heads * steps_of(s->queries, law->tile));
     double mean_keys = s->queries ? s->pairs / (double)s->queries : 0;
     bool is_masked = mean_keys < (double)s->keys;
     double depth = law->depth + (is_masked ? law->diagonal : 0);
-    double math = waves_of(blocks, slots, law->tail) * (mean_keys + depth) * tile_s;
-    double longest = ((double)s->keys + depth) * tile_s;
+    double math = kernel_waves(blocks, slots, law->tail) * (mean_keys + depth) * tile_s;
+    /* Of a triangle of keys: of the whole sequence, or of each document packed into it. */
+    double longest_keys = fmin((double)s->keys, 2 * mean_keys);
+    double longest = (longest_keys + depth) * tile_s;
     double memory = traffic_s(times, law, s, narrow ? 1 : 2);
     math = fmax(math, is_masked ? longest : 0);
     return fmax(math, memory) + law->fixed_s;

@@ -42,18 +42,6 @@ static double grouped_row_tiles(const product *p, double tile_rows)
     return most(p->rows / tile_rows + groups / 2, groups);
 }
 
-/* Waves that tiles take; the last one, partly filled, counts from `tail` on. */
-static double waves_of(double tiles, double slots, double tail)
-{
-    double waves = tiles / slots;
-    if (waves <= 1) {
-        return 1;
-    }
-    double whole = (double)(uint64_t)waves;
-    double rest = waves - whole;
-    return rest > 0 ? whole + tail + (1 - tail) * rest : whole;
-}
-
 static double math_s(const kernel_gemm_law *law, const kernel_gemm_rates *rates, const product *p,
                      double memory_bytes_per_s)
 {
@@ -65,11 +53,11 @@ static double math_s(const kernel_gemm_law *law, const kernel_gemm_rates *rates,
         double rows = p->groups ? grouped_row_tiles(p, tile->rows)
                                 : rounded_up(p->rows, tile->rows) * p->batch;
         double tiles = rows * rounded_up(p->columns, tile->columns);
-        best = least(best, waves_of(tiles, slots, law->tail) * (p->depth + law->depth) *
+        best = least(best, kernel_waves(tiles, slots, law->tail) * (p->depth + law->depth) *
                                rates->s_per_depth[i]);
         for (double splits = 2; splits <= MOST_SPLITS && tiles < slots && !p->groups; splits *= 2) {
             double sums = 4 * splits * p->rows * p->columns * p->batch;
-            best = least(best, waves_of(tiles * splits, slots, law->tail) *
+            best = least(best, kernel_waves(tiles * splits, slots, law->tail) *
                                        (p->depth / splits + law->depth) * rates->s_per_depth[i] +
                                    law->split_traffic * sums / memory_bytes_per_s + law->split_s);
         }

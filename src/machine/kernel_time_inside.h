@@ -84,6 +84,19 @@ struct weir_kernel_times {
     kernel_quantise_law quantise[WEIR_GEMM_FORMAT_COUNT];
 };
 
+/* Waves that tiles or blocks take on that many places; the last one, partly filled, counts from
+ * `tail` on. */
+static inline double kernel_waves(double count, double places, double tail)
+{
+    double waves = count / places;
+    if (waves <= 1) {
+        return 1;
+    }
+    double whole = (double)(uint64_t)waves;
+    double rest = waves - whole;
+    return rest > 0 ? whole + tail + (1 - tail) * rest : whole;
+}
+
 /* FLOP/s of a format, 0 where the hardware has none. */
 double kernel_peak(const weir_accelerator *accelerator, weir_gemm_format format);
 

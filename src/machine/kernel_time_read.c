@@ -190,7 +190,7 @@ static weir_code read_tiles(const reader *r, const weir_yaml_node *list, kernel_
         return weir_yaml_reject(r->doc, list, "a list of one to eight tiles", err);
     }
     for (const weir_yaml_node *n = list->first; n; n = n->next) {
-        double v[4];
+        double v[4] = {0};
         weir_code code = read_numbers(r, n, v, 4, expected, err);
         if (code) {
             return code;
@@ -238,7 +238,7 @@ static weir_code read_dims(const reader *r, const weir_yaml_node *list, kernel_a
         return weir_yaml_reject(r->doc, list, "a list of one to eight head dimensions", err);
     }
     for (const weir_yaml_node *n = list->first; n; n = n->next) {
-        double v[2];
+        double v[2] = {0};
         weir_code code = read_numbers(r, n, v, 2, expected, err);
         if (code) {
             return code;

@@ -2,7 +2,7 @@
 import numpy as np
 
 from . import laws
-from .fit import Knob, both_halves
+from .fit import Knob, both_halves, errors
 
 
 KERNEL = {"tile": 128, "blocks": 1, "dim_step": 8, "memory": 0.8, "traffic": 1.0, "fp8": 0.75}
@@ -22,22 +22,43 @@ def law_of(dims, values, kernel, diagonal):
     return law
 
 
-def fitted_with_writing(machine, rows, memory, diagonal, fixed_s, kernel):
-    """Causal rows that include a kernel that writes Q, K and V, of which fixed_s of their own is
-    the fused kernel's: (law, errors, guessed)."""
-    dims = sorted(set(int(d) for d in rows["qk_dim"]))
-    knobs = knobs_of(dims, 0.55) + [Knob(2, 0.3, 8, True)]
+def mean_dim(rows):
+    return (rows["qk_dim"] + rows["value_dim"]) / 2
+
+
+def fitted_fused(machine, written, plain, memory, kernel, handed=None):
+    """A forward kernel from two tables at once: causal rows that include a kernel that writes Q, K
+    and V (`written`), and rows of the fused kernel alone (`plain`, or None), which count four times:
+    they are few. handed: (depth, diagonal) of a relative, where plain rows do not tell them.
+    Returns (law, errors of written, errors of plain or None)."""
+    written = dict(written, alone=np.zeros(len(written["s"]), bool))
+    rows = written if plain is None else {
+        key: np.concatenate([written[key], column]) for key, column in
+        dict(plain, alone=np.ones(len(plain["s"]), bool)).items() if key in written}
+    dims = sorted(set(float(d) for d in mean_dim(rows)))
+    knobs = ([Knob(0.55, 0.05, 1) for _ in dims] +
+             [Knob(0.9, 0, 1), Knob(4e-6, 1e-6, 20e-6, True), Knob(2, 0.3, 12, True),
+              Knob(15e-6, 1e-6, 80e-6, True)] +
+             ([] if handed else [Knob(150, 1, 3000, True), Knob(130, 1, 1000, True)]))
+    n = len(dims)
+
+    def law(values):
+        depth, diagonal = handed or values[n + 4:]
+        return dict(kernel, dims=[(int(d), s) for d, s in zip(dims, values)], tail=values[n],
+                    fixed=values[n + 1], depth=depth, diagonal=diagonal)
 
     def seconds(values, r):
-        law = law_of(dims, values[:-1], kernel, diagonal)
         elements = (r["sequences"] * r["queries"] * r["qk_dim"] *
                     (r["heads"] + 2 * r["kv_heads"]))
-        return (laws.attention_s(law, machine, r) +
-                values[-1] * 2 * elements / (machine.memory * memory["share"]))
+        writing = (values[n + 3] +
+                   values[n + 2] * 2 * elements / (machine.memory * memory["share"]))
+        return laws.attention_s(law(values), machine, r) + np.where(r["alone"], 0, writing)
 
-    values, error, guessed = both_halves(knobs, seconds, rows)
-    law = law_of(dims, values[:-1], kernel, diagonal)
-    return dict(law, fixed=min(law["fixed"], fixed_s)), error, guessed
+    values, _, guessed = both_halves(knobs, seconds, rows,
+                                     weights=np.where(rows["alone"], 4.0, 1.0))
+    alone = rows["alone"]
+    return (law(values), errors(guessed[~alone], rows["s"][~alone]),
+            errors(guessed[alone], rows["s"][alone]) if alone.any() else None)
 
 
 def backward_of(forward, ratio, fixed_ratio=2.5):

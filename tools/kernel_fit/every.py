@@ -2,6 +2,7 @@
 import numpy as np
 
 from . import attention, gemm, preset, rows
+from .fit import select
 from .machine import Machine
 
 VIDUR = {"a100-sxm-80gb": "a100", "h100-sxm": "h100"}
@@ -13,6 +14,8 @@ SOURCES = {
     "aic-gemm": ("aic_gemm: NVIDIA aiconfigurator, TensorRT-LLM, quantising split out", "fitted"),
     "aic-attention": ("aic_attention_fwd: NVIDIA aiconfigurator, TensorRT-LLM, the writing of Q, "
                       "K and V split out", "fitted"),
+    "fused": ("aic_attention_fwd (TensorRT-LLM, the writing of Q, K and V split out) and cuDNN alone: "
+              "its chart on H100, SimuMax on B200", "fitted"),
     "charts": ("bar charts of FlashAttention 2 and 3", "fitted"),
     "simumax": ("SimuMax: backward kernels of cuDNN on B200", "fitted"),
     "ratio": ("the forward kernel, and the ratio of backward to forward of the next kernel that "
@@ -26,6 +29,7 @@ SOURCES = {
     "steady": ("the multiple of these products that published runs need "
                "(reference/training-fidelity.md)", "derived"),
 }
+FUSED_TILE = {"a100-sxm-80gb": 128, "h100-sxm": 64, "b200-sxm": 128, "gb200": 128}
 OLDER = {"triton": 1.5, "flash1": 2.0}
 
 
@@ -44,8 +48,8 @@ class Fits:
     """What fits of one accelerator hand on to the next."""
 
     def __init__(self):
-        self.ratio, self.diagonal, self.fixed_s, self.accumulate = 0.85, 120.0, 4e-6, 1.055
-        self.small_s, self.flash2 = 2e-6, None
+        self.ratio, self.accumulate, self.small_s = 0.85, 1.05, 2e-6
+        self.flash2, self.handed = None, {}  # handed: depth and diagonal of attention
 
 
 def fit_memory(machine, made, fits):
@@ -93,8 +97,8 @@ def fit_charts(machine, made, fits):
         base = dict(attention.KERNEL, dim_step=32 if kernel == "flash2" else 8)
         forward, backward, ratio, error, _ = attention.fitted_charts(
             machine, found, base, None if told else fits.ratio)
-        fits.ratio, fits.diagonal = ratio, forward["diagonal"]
-        fits.fixed_s = max(fits.fixed_s, forward["fixed"])
+        fits.ratio = ratio
+        fits.handed[machine.name] = forward["depth"], forward["diagonal"]
         made.add(("attention", kernel, "forward"), forward, "charts", error)
         made.add(("attention", kernel, "backward"), backward,
                  "charts" if found["both"].any() else "ratio")
@@ -106,19 +110,38 @@ def fit_charts(machine, made, fits):
     return found3
 
 
-def fit_attention(machine, memory, made, fits):
-    found3 = fit_charts(machine, made, fits)
-    law, error, _ = attention.fitted_with_writing(
-        machine, rows.attention()[machine.name], memory, fits.diagonal, fits.fixed_s,
-        attention.KERNEL)
-    made.add(("attention", "cudnn", "forward"), law, "aic-attention", error)
+def plain_rows(name):
+    """Forward rows of cuDNN alone: its chart on H100; on B200 SimuMax, where there are heads enough
+    for the kernel to outlast its launch, and equal head dimensions (192 and 128 have a kernel of
+    their own, which long sequences slow down)."""
+    if name in rows.SIMUMAX:
+        found = rows.simumax_attention(name, False)
+        return select(found, (found["heads"] >= 16) & (found["qk_dim"] == found["value_dim"]))
+    return charts_of(name, "cudnn")
+
+
+def fit_fused(machine, memory, made, fits):
+    """The kernel of TensorRT-LLM and cuDNN, which reach the same shares."""
+    plain = plain_rows(machine.name)
+    kernel = dict(attention.KERNEL, tile=FUSED_TILE[machine.name])
+    handed = None if plain else fits.handed[machine.name]
+    law, error, of_plain = attention.fitted_fused(
+        machine, rows.attention()[machine.name], plain, memory, kernel, handed)
+    made.add(("attention", "cudnn", "forward"), law, "fused" if plain else "aic-attention", error)
+    print(machine.name, "cudnn", error, "alone", of_plain, flush=True)
     backward, source, left = attention.backward_of(law, fits.ratio), "ratio", None
     if machine.name in rows.SIMUMAX:
         backward, fits.ratio, left, _ = attention.fitted_backward(
             machine, rows.simumax_attention(machine.name, True), law)
+        fits.handed["gb200"] = law["depth"], law["diagonal"]
         source = "simumax"
+        print(machine.name, "cudnn backward", left, f"ratio {fits.ratio:.3f}", flush=True)
     made.add(("attention", "cudnn", "backward"), backward, source, left)
-    print(machine.name, "cudnn", error, left, f"ratio {fits.ratio:.3f}", flush=True)
+
+
+def fit_attention(machine, memory, made, fits):
+    found3 = fit_charts(machine, made, fits)
+    fit_fused(machine, memory, made, fits)
     if charts_of(machine.name, "flash2") is None:
         peak, forward2, backward2 = fits.flash2
         times = machine.peaks["bf16"] / peak

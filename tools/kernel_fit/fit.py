@@ -43,16 +43,18 @@ def errors(guessed, measured):
             "p90": float(np.percentile(wrong, 90))}
 
 
-def both_halves(knobs, seconds, rows, evaluations=80):
+def both_halves(knobs, seconds, rows, evaluations=80, weights=1.0):
     """seconds(values, rows) -> times. Errors of each half by the knobs of the other, and the knobs
     of all rows."""
     guessed = np.zeros(len(rows["s"]))
+    weights = np.broadcast_to(weights, guessed.shape)
     for side in (0, 1):
         seen = select(rows, rows["half"] == side)
-        values = fit(knobs, lambda v: seconds(v, seen), seen["s"], evaluations=evaluations)
+        values = fit(knobs, lambda v: seconds(v, seen), seen["s"],
+                     weights[rows["half"] == side], evaluations)
         unseen = rows["half"] != side
         guessed[unseen] = seconds(values, select(rows, unseen))
-    values = fit(knobs, lambda v: seconds(v, rows), rows["s"], evaluations=evaluations)
+    values = fit(knobs, lambda v: seconds(v, rows), rows["s"], weights, evaluations)
     return values, errors(guessed, rows["s"]), guessed
 
 

@@ -79,7 +79,7 @@ def attention_s(law, machine, shape, backward=False):
     masked = keys < shape["keys"]
     depth = law["depth"] + np.where(masked, law["diagonal"], 0)
     math = waves(blocks, slots, law["tail"]) * (keys + depth) * tile_s
-    longest = (shape["keys"] + depth) * tile_s
+    longest = (np.minimum(shape["keys"], 2 * keys) + depth) * tile_s
     math = np.maximum(math, np.where(masked, longest, 0))
     moved = (law["traffic"] * 2 * (shape["qk_dim"] + shape["value_dim"]) * shape["sequences"] *
              (shape["queries"] * shape["heads"] + shape["keys"] * shape["kv_heads"]))

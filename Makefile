@@ -20,6 +20,7 @@ test:
 bench: build
 	@bench/run
 	@bench/fluid
+	@bench/train
 
 validate: build
 	@scripts/with-data tools/accuracy

@@ -22,6 +22,10 @@ void page_sureness(const page *p);
 void page_losses(const page *p, bool lost); /* lost, or only repaired */
 void page_notes(const page *p);
 
+/* screen.c: the bar of one wait, and how much of the waiting is planned */
+void page_bar(const page *p, weir_wait wait);
+void page_control(const page *p);
+
 /* by.c */
 void page_by(const page *p);
 void page_unknown_kernels(const page *p);

@@ -140,7 +140,7 @@ static void add_causes(weir_text *line, const weir_result *result, weir_wait wai
     }
 }
 
-static void put_bar(const page *p, weir_wait wait)
+void page_bar(const page *p, weir_wait wait)
 {
     const weir_result *result = p->result;
     double share = weir_quantity_share(result->total.waits.ns[wait], result->total.wall_ns);
@@ -183,7 +183,7 @@ static int64_t waiting_of(const weir_causes *causes)
     return ns;
 }
 
-static void put_control(const page *p)
+void page_control(const page *p)
 {
     const weir_control *control = &p->result->control;
     int64_t waiting = waiting_of(&p->result->total.causes);
@@ -220,9 +220,9 @@ static void put_first_screen(const page *p)
     }
     weir_text_char(p->out, '\n');
     for (int wait = 0; wait < WEIR_WAIT_COUNT; wait++) {
-        put_bar(p, (weir_wait)wait);
+        page_bar(p, (weir_wait)wait);
     }
-    put_control(p);
+    page_control(p);
     weir_text_char(p->out, '\n');
     page_stragglers(p);
     page_axes(p, page_top(p, 3));

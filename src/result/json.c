@@ -189,6 +189,9 @@ weir_code weir_result_json(weir_text *out, const weir_result *result, weir_err *
     put_dropped(w, result);
     put_notes(w, result);
     json_nodes(w, result);
+    if (result->training != NULL) {
+        json_training(w, result->training);
+    }
     if (result->fabric != NULL) {
         json_fabric(w, result->fabric);
     }

@@ -21,6 +21,9 @@ void json_collectives(weir_json_writer *w, const weir_result *result);
 void json_efficiency(weir_json_writer *w, const weir_result *result);
 void json_series(weir_json_writer *w, const weir_result *result);
 
+/* json_training.c */
+void json_training(weir_json_writer *w, const weir_training_result *training);
+
 /* json_fabric.c */
 void json_fabric(weir_json_writer *w, const weir_fabric_result *fabric);
 

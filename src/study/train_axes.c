@@ -1,0 +1,154 @@
+/* Traffic of a training step by axis, and its stages: sums over the lines of the ledger. */
+#include "study/train_figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- traffic --- */
+
+/* Exposed transfer of each axis, all devices and steps. */
+static void sum_exposed(const train_figures *f, int64_t exposed_ns[WEIR_AXIS_COUNT])
+{
+    uint32_t count;
+    const weir_device *devices = weir_timeline_devices(f->run->timeline, &count);
+    for (uint32_t d = 0; d < f->lines->device_count; d++) {
+        for (uint64_t i = f->lines->first[d]; i < f->lines->first[d + 1]; i++) {
+            const weir_line *line = &f->lines->lines[i];
+            if (weir_cause_wait((weir_cause)line->cause) != WEIR_WAIT_COMMUNICATION ||
+                line->span == WEIR_NONE) {
+                continue;
+            }
+            uint32_t meeting = f->run->parts[line->span].meeting;
+            uint8_t axis = f->program->axis_of_exchange[f->run->meetings[meeting].exchange];
+            exposed_ns[axis] += (line->end_ns - line->begin_ns) * devices[d].multiplicity;
+        }
+    }
+}
+
+static double computing_s(const weir_train_step *step)
+{
+    double sum = 0;
+    for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+        weir_wait wait = weir_cause_wait((weir_cause)c);
+        sum += wait == WEIR_WAIT_COMPUTE || wait == WEIR_WAIT_CACHE ? step->cause_s[c] : 0;
+    }
+    return sum;
+}
+
+static weir_training_traffic_row traffic_row(const train_figures *f, weir_train_axis axis,
+                                             int64_t exposed_ns)
+{
+    const weir_train_job *job = &f->scenario->job;
+    const weir_train_network *network = &job->network;
+    weir_axis_span span = weir_train_span(job, axis);
+    bool is_inside = span.nodes <= 1;
+    double busy_s = computing_s(f->step), bytes = f->step->axis[axis].bytes;
+    int64_t steps = f->scenario->steps ? f->scenario->steps : 1;
+    return (weir_training_traffic_row){
+        .axis = weir_train_axis_name(axis),
+        .tier = weir_tier_name(is_inside ? WEIR_TIER_IN_NODE : WEIR_TIER_BETWEEN_NODES),
+        .ranks = span.ranks,
+        .bytes_per_device = bytes,
+        .needed_bytes_per_s = busy_s > 0 ? bytes / busy_s : NAN,
+        .available_bytes_per_s = is_inside ? network->node_bytes_per_s : network->nic_bytes_per_s,
+        .seconds = f->step->axis[axis].seconds,
+        .exposed_ns = exposed_ns / (int64_t)f->result->training->devices / steps};
+}
+
+weir_code train_figure_axes(const train_figures *f, weir_err *err)
+{
+    weir_training_result *t = f->result->training;
+    int64_t exposed_ns[WEIR_AXIS_COUNT] = {0};
+    sum_exposed(f, exposed_ns);
+    t->traffic = weir_arena_alloc(f->result->arena, WEIR_AXIS_COUNT, sizeof *t->traffic);
+    if (!t->traffic) {
+        return TRAIN_NO_MEMORY(err);
+    }
+    for (int axis = 0; axis < WEIR_AXIS_COUNT; axis++) {
+        if (f->step->axis[axis].bytes > 0 || exposed_ns[axis] > 0) {
+            t->traffic[t->traffic_count++] =
+                traffic_row(f, (weir_train_axis)axis, exposed_ns[axis]);
+        }
+    }
+    return WEIR_OK;
+}
+
+/* --- stages --- */
+
+static void sum_stage(const train_figures *f, weir_device_id device, weir_training_stage_row *row)
+{
+    int64_t steps = f->scenario->steps ? f->scenario->steps : 1;
+    for (uint64_t i = f->lines->first[device]; i < f->lines->first[device + 1]; i++) {
+        const weir_line *line = &f->lines->lines[i];
+        int64_t ns = line->end_ns - line->begin_ns;
+        weir_wait wait = weir_cause_wait((weir_cause)line->cause);
+        row->wall_ns += ns;
+        row->busy_ns += wait == WEIR_WAIT_COMPUTE || wait == WEIR_WAIT_CACHE ? ns : 0;
+        row->bubble_ns += line->cause == WEIR_CAUSE_DEPENDENCY_BUBBLE ? ns : 0;
+    }
+    row->wall_ns /= steps;
+    row->busy_ns /= steps;
+    row->bubble_ns /= steps;
+}
+
+static void describe_stage(const train_figures *f, weir_training_stage_row *row)
+{
+    const weir_schedule *schedule = &f->program->schedule;
+    weir_train_memory memory;
+    for (uint32_t c = 0; c < schedule->chunks; c++) {
+        uint32_t position = schedule->position[row->stage * schedule->chunks + c];
+        const weir_chunk_cost *chunk = f->program->costs.chunk[position];
+        row->layers += chunk->layers;
+        row->parameters += chunk->dense_parameters + chunk->expert_parameters;
+        row->forward_s += chunk->forward.seconds;
+        row->backward_s += chunk->dgrad.seconds + chunk->wgrad.seconds;
+    }
+    weir_train_memory_stage(&f->scenario->job, row->stage, &memory);
+    row->memory_bytes = memory.total;
+}
+
+/* The rank that most of the critical path stands on. */
+static uint32_t critical_stage(const train_figures *f)
+{
+    uint32_t ranks;
+    const weir_rank *rows = weir_timeline_ranks(f->run->timeline, &ranks);
+    int32_t number =
+        f->result->critical_path.rank_count ? f->result->critical_path.ranks[0].rank : -1;
+    for (uint32_t r = 0; r < ranks; r++) {
+        if (rows[r].number == number) {
+            return f->program->stage_of_device[f->run->device_of_rank[r]];
+        }
+    }
+    return WEIR_NONE;
+}
+
+weir_code train_figure_stages(const train_figures *f, weir_err *err)
+{
+    weir_training_result *t = f->result->training;
+    uint32_t count, critical = critical_stage(f);
+    const weir_device *devices = weir_timeline_devices(f->run->timeline, &count);
+    if (t->stages <= 1) {
+        return WEIR_OK;
+    }
+    t->stage_rows = weir_arena_alloc(f->result->arena, t->stages, sizeof *t->stage_rows);
+    uint8_t *seen = calloc(t->stages, 1);
+    if (!t->stage_rows || !seen) {
+        free(seen);
+        return TRAIN_NO_MEMORY(err);
+    }
+    t->stage_row_count = t->stages;
+    for (uint32_t s = 0; s < t->stages; s++) {
+        t->stage_rows[s].stage = s;
+        t->stage_rows[s].is_critical = s == critical;
+        describe_stage(f, &t->stage_rows[s]);
+    }
+    for (uint32_t d = 0; d < count; d++) { /* the first device of each */
+        uint32_t stage = f->program->stage_of_device[f->run->device_of_rank[devices[d].rank]];
+        if (!seen[stage]) {
+            seen[stage] = 1;
+            sum_stage(f, d, &t->stage_rows[stage]);
+        }
+    }
+    free(seen);
+    return WEIR_OK;
+}

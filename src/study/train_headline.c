@@ -1,0 +1,152 @@
+/* The headline of a training step: rates, shares of the peak, memory, goodput. */
+#include "model/model_flop.h"
+#include "study/train_figures.h"
+
+#include <math.h>
+
+static const char *const FORMULAS[] = {
+    [WEIR_FLOPS_EXACT] = "exact", [WEIR_FLOPS_MEGATRON] = "megatron", [WEIR_FLOPS_PALM] = "palm"};
+
+/* FLOP of a step, of all devices: without and with what is calculated again. */
+typedef struct {
+    double model, hardware;
+} flop_pair;
+
+static flop_pair count_flop(const train_figures *f)
+{
+    const weir_train_job *job = &f->scenario->job;
+    const weir_train_plan *plan = &job->plan;
+    bool is_full = plan->recompute == WEIR_RECOMPUTE_PLAN_FULL;
+    flop_pair pair = {f->step->model_flop, f->step->flop};
+    if (f->options->flops == WEIR_FLOPS_MEGATRON) {
+        pair.model = weir_flop_megatron(job->model, plan->global_batch, plan->sequence, false);
+        pair.hardware = weir_flop_megatron(job->model, plan->global_batch, plan->sequence, is_full);
+    } else if (f->options->flops == WEIR_FLOPS_PALM) {
+        pair.model = weir_flop_palm_token(job->model, plan->sequence) * f->step->tokens;
+        pair.hardware = pair.model * (is_full ? 4.0 / 3 : 1);
+    }
+    return pair;
+}
+
+static void note_formula(const train_figures *f, const char *format)
+{
+    static const char *const what[] = {
+        [WEIR_FLOPS_EXACT] = "every operation of this model, masked pairs of attention left out",
+        [WEIR_FLOPS_MEGATRON] = "72 B s L h^2 (1 + s/6h + V/12Lh) (arXiv 2104.04473)",
+        [WEIR_FLOPS_PALM] = "6 N + 12 L H Q T for each token (arXiv 2204.02311)"};
+    weir_result_note(f->result,
+                     "MFU counts %s, without recomputation, over the dense peak of %s; --flops "
+                     "exact|megatron|palm",
+                     what[f->options->flops], format);
+}
+
+static void fill_rates(const train_figures *f, weir_training_result *t)
+{
+    const weir_train_job *job = &f->scenario->job;
+    weir_dtype dtype = weir_gemm_format_dtype(job->plan.format);
+    const weir_accelerator *accelerator = weir_kernel_accelerator(job->kernels);
+    double peak = accelerator->peak_flop_per_s[dtype], devices = (double)t->devices;
+    flop_pair flop = count_flop(f);
+    t->tokens = f->step->tokens;
+    t->tokens_per_s = t->tokens / t->step_s;
+    t->tokens_per_s_per_device = t->tokens_per_s / devices;
+    t->model_tflops_per_device = flop.model / t->step_s / devices * 1e-12;
+    t->hardware_tflops_per_device = flop.hardware / t->step_s / devices * 1e-12;
+    t->mfu = peak > 0 ? t->model_tflops_per_device * 1e12 / peak : NAN;
+    t->hfu = peak > 0 ? t->hardware_tflops_per_device * 1e12 / peak : NAN;
+    t->flops = FORMULAS[f->options->flops];
+    t->format = weir_gemm_format_name(job->plan.format);
+    t->bubble_share = f->step->bubble_share;
+    t->accelerator = weir_result_copy(f->result, weir_str_from(accelerator->name));
+    note_formula(f, weir_dtype_name(dtype));
+}
+
+static void fill_memory(const weir_train_memory *memory, weir_training_result *t)
+{
+    t->memory_bytes.parameters = memory->parameters;
+    t->memory_bytes.gradients = memory->gradients;
+    t->memory_bytes.optimizer = memory->optimizer;
+    t->memory_bytes.activations = memory->activations;
+    t->memory_bytes.buffers = memory->buffers;
+    t->memory_bytes.context = memory->context;
+    t->memory_bytes.fragmentation = memory->fragmentation;
+    t->memory_bytes.total = memory->total;
+    t->memory_bytes.capacity = memory->capacity;
+    t->memory_bytes.stage = memory->stage;
+}
+
+static void fill_goodput(const train_figures *f, weir_training_result *t)
+{
+    weir_goodput_job job = f->scenario->goodput;
+    bool is_known = job.device_mtbf_s > 0 || job.stored_bytes_per_s > 0;
+    weir_goodput goodput = {0};
+    job.devices = job.devices > 0 ? job.devices : (double)t->devices;
+    t->goodput = t->mtbf_s = t->checkpoint_share = t->lost_share = t->restart_share =
+        t->checkpoint_interval_s = NAN;
+    if (!is_known) {
+        return;
+    }
+    weir_goodput_of(&job, &goodput);
+    t->goodput = goodput.goodput;
+    t->mtbf_s = goodput.mtbf_s;
+    t->checkpoint_share = goodput.checkpoint_share;
+    t->lost_share = goodput.lost_share;
+    t->restart_share = goodput.restart_share;
+    t->checkpoint_interval_s = goodput.interval_s;
+}
+
+static const char *describe_plan(const train_figures *f)
+{
+    const weir_train_plan *p = &f->scenario->job.plan;
+    weir_text text = {0};
+    const struct {
+        const char *name;
+        uint32_t size;
+    } axes[] = {{"tp", p->tensor},
+                {"cp", p->context},
+                {"pp", p->pipeline},
+                {"ep", p->expert},
+                {"dp", p->data}};
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        if (axes[i].size > 1) {
+            weir_text_printf(&text, "%s%s%u", text.n ? " " : "", axes[i].name, axes[i].size);
+        }
+    }
+    if (p->zero) {
+        weir_text_printf(&text, "%szero%u", text.n ? " " : "", p->zero);
+    }
+    if (p->pipeline > 1) {
+        weir_text_printf(&text, " %s", weir_schedule_kind_name(p->schedule));
+        if (p->chunks > 1) {
+            weir_text_printf(&text, " x%u", p->chunks);
+        }
+    }
+    weir_text_printf(&text, "%s%s", text.n ? " " : "", weir_gemm_format_name(p->format));
+    const char *made =
+        text.failed ? NULL : weir_result_copy(f->result, (weir_str){text.p, (uint32_t)text.n});
+    weir_text_clear(&text);
+    return made;
+}
+
+weir_code train_figure_headline(const train_figures *f, weir_err *err)
+{
+    weir_training_result *t = f->result->training;
+    const weir_train_scenario *s = f->scenario;
+    t->devices = weir_train_devices(&s->job.plan);
+    t->stages = s->job.plan.pipeline;
+    t->micro_batches = s->job.plan.micro_batches;
+    t->step_s = f->run->end_s / (f->scenario->steps ? f->scenario->steps : 1);
+    t->closed_step_s = f->step->step_s;
+    t->scenario_name = weir_result_copy(f->result, weir_str_from(s->name ? s->name : ""));
+    t->model = weir_result_copy(f->result, weir_str_from(s->model.id));
+    t->stack = s->job.stack.id ? weir_result_copy(f->result, weir_str_from(s->job.stack.id)) : NULL;
+    t->plan = describe_plan(f);
+    if (!t->scenario_name || !t->model || !t->plan) {
+        return TRAIN_NO_MEMORY(err);
+    }
+    fill_rates(f, t);
+    fill_memory(&f->step->memory, t);
+    fill_goodput(f, t);
+    f->result->efficiency.mfu = isnan(t->mfu) ? -1 : t->mfu;
+    return WEIR_OK;
+}

@@ -1,0 +1,225 @@
+#include "study/train_study.h"
+
+#include "base/text.h"
+#include "result/quantity.h"
+#include "study/sim_ledger.h"
+#include "study/train_figures.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- memory --- */
+
+static void add_part(weir_text *text, const char *name, double bytes)
+{
+    if (bytes > 0) {
+        weir_text_printf(text, ", %s ", name);
+        weir_quantity_si(text, bytes, "B");
+    }
+}
+
+/* "plan: 121 GB on stage 0 of 85.9 GB: parameters 12.7 GB, ...; plan.recompute=full: 64.1 GB" */
+static weir_code refuse(const weir_train_scenario *scenario, const weir_train_memory *memory,
+                        weir_err *err)
+{
+    enum { REMEDIES = 3 };
+    weir_memory_remedy remedies[REMEDIES];
+    weir_text text = {0};
+    weir_text_printf(&text, "%s: the plan does not fit into memory: found ", scenario->file);
+    weir_quantity_si(&text, memory->total, "B");
+    weir_text_printf(&text, " on stage %u, expected at most ", memory->stage);
+    weir_quantity_si(&text, memory->capacity, "B");
+    weir_text_add(&text, WEIR_STR(" (parameters "));
+    weir_quantity_si(&text, memory->parameters, "B");
+    add_part(&text, "gradients", memory->gradients);
+    add_part(&text, "optimiser", memory->optimizer);
+    add_part(&text, "activations", memory->activations);
+    add_part(&text, "buffers", memory->buffers);
+    add_part(&text, "context", memory->context);
+    add_part(&text, "fragmentation", memory->fragmentation);
+    uint32_t count = weir_train_memory_remedies(&scenario->job, remedies, REMEDIES);
+    weir_text_add(&text, count ? WEIR_STR("); would be ") : WEIR_STR(")"));
+    for (uint32_t i = 0; i < count; i++) {
+        weir_text_add(&text, i ? WEIR_STR(", ") : WEIR_STR(""));
+        weir_quantity_si(&text, remedies[i].total, "B");
+        weir_text_printf(&text, " with %s=%s", remedies[i].key, remedies[i].value);
+    }
+    weir_code code = weir_err_set(err, text.failed ? WEIR_ERR_MEMORY : WEIR_ERR_INPUT, "%s",
+                                  text.failed ? "out of memory" : text.p);
+    weir_text_clear(&text);
+    return code;
+}
+
+/* --- disturbances --- */
+
+typedef struct {
+    weir_slow_device *slow;
+    weir_train_link *links;
+} disturbances;
+
+/* "nic 3", "node link 7" */
+static bool parse_link(const char *name, weir_train_link *link)
+{
+    static const char *const kinds[] = {"nic ", "node link ", "node-link "};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t n = strlen(kinds[k]);
+        if (strncmp(name, kinds[k], n) == 0 && name[n] >= '0' && name[n] <= '9') {
+            char *end;
+            unsigned long device = strtoul(name + n, &end, 10);
+            link->device = (uint32_t)device;
+            link->is_node_link = k > 0;
+            return *end == '\0' && device < UINT32_MAX;
+        }
+    }
+    return false;
+}
+
+static weir_code read_disturbances(const weir_train_scenario *s, disturbances *d, weir_err *err)
+{
+    d->slow = calloc(s->slow_count + (size_t)1, sizeof *d->slow);
+    d->links = calloc(s->broken_count + (size_t)1, sizeof *d->links);
+    if (!d->slow || !d->links) {
+        return TRAIN_NO_MEMORY(err);
+    }
+    for (uint32_t i = 0; i < s->slow_count; i++) {
+        d->slow[i] = (weir_slow_device){s->slow[i].device, s->slow[i].factor};
+    }
+    for (uint32_t i = 0; i < s->broken_count; i++) {
+        const weir_broken_entry *entry = &s->broken[i];
+        if (!parse_link(entry->link, &d->links[i])) {
+            return weir_err_set(err, WEIR_ERR_INPUT,
+                                "%s:%u:%u: disturb.broken: found '%s', expected a link of a device "
+                                "such as 'nic 3' or 'node link 7'",
+                                s->file, entry->place.line, entry->place.column, entry->link);
+        }
+        d->links[i].at_s = entry->at_s;
+        d->links[i].until_s = entry->until_s;
+        d->links[i].share = s->broken_rate ? s->broken_rate[i] : 0;
+    }
+    return WEIR_OK;
+}
+
+static void clear_disturbances(disturbances *d)
+{
+    free(d->slow);
+    free(d->links);
+}
+
+/* --- playing --- */
+
+typedef struct {
+    const weir_train_scenario *scenario;
+    const weir_train_options *options;
+    weir_result *result;
+    weir_train_step step;
+    weir_train_program program;
+    weir_spmd_run run;
+    weir_lines lines;
+} study;
+
+static weir_code calculate(study *s, weir_err *err)
+{
+    weir_train_scratch *scratch = weir_train_scratch_new();
+    weir_code code = scratch ? weir_train_step_of(&s->scenario->job, scratch, &s->step, err)
+                             : TRAIN_NO_MEMORY(err);
+    weir_train_scratch_free(scratch);
+    const weir_train_memory *memory = &s->step.memory;
+    bool fits = !(memory->capacity > 0) || memory->total <= memory->capacity;
+    if (code == WEIR_OK && !fits && !s->options->ignores_memory) {
+        return refuse(s->scenario, memory, err);
+    }
+    if (code == WEIR_OK && !fits) {
+        weir_result_note(s->result, "the plan does not fit into the memory of its devices");
+    }
+    return code;
+}
+
+static weir_code play(study *s, weir_err *err)
+{
+    disturbances d = {0};
+    weir_code code = read_disturbances(s->scenario, &d, err);
+    if (code == WEIR_OK) {
+        const weir_train_play play = {.job = &s->scenario->job,
+                                      .steps = s->scenario->steps,
+                                      .slow = d.slow,
+                                      .slow_count = s->scenario->slow_count,
+                                      .jitter = s->scenario->jitter,
+                                      .seed = s->scenario->seed,
+                                      .links = d.links,
+                                      .link_count = s->scenario->broken_count,
+                                      .unfolded = s->options->unfolded,
+                                      .budget = s->options->budget};
+        code = weir_train_program_build(&play, &s->program, err);
+    }
+    clear_disturbances(&d);
+    return code == WEIR_OK ? weir_spmd_play(&s->program.spmd, &s->run, err) : code;
+}
+
+static weir_code read_ledger(study *s, weir_err *err)
+{
+    const weir_ledger_options options = {.threads = s->options->threads,
+                                         .segments = s->options->segments};
+    weir_code code =
+        weir_sim_ledger_build(&s->program.spmd, &s->run, &options, s->result, &s->lines, err);
+    if (code == WEIR_OK) {
+        const weir_train_job *job = &s->scenario->job;
+        uint64_t devices = weir_train_devices(&job->plan);
+        uint32_t each = job->network.devices_per_node ? job->network.devices_per_node : 1;
+        s->result->command = "train";
+        s->result->window.nodes = (uint32_t)((devices + each - 1) / each);
+    }
+    return code;
+}
+
+static weir_code describe(study *s, weir_err *err)
+{
+    weir_training_result *training = weir_arena_alloc(s->result->arena, 1, sizeof *training);
+    if (!training) {
+        return TRAIN_NO_MEMORY(err);
+    }
+    s->result->training = training;
+    const train_figures figures = {.scenario = s->scenario,
+                                   .options = s->options,
+                                   .step = &s->step,
+                                   .program = &s->program,
+                                   .run = &s->run,
+                                   .lines = &s->lines,
+                                   .result = s->result};
+    weir_code (*const parts[])(const train_figures *, weir_err *) = {
+        train_figure_headline, train_figure_band, train_figure_axes, train_figure_stages};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        weir_code code = parts[i](&figures, err);
+        if (code != WEIR_OK) {
+            return code;
+        }
+    }
+    weir_result_note(s->result, "%u devices were played for %llu, %u operations a step",
+                     s->program.devices, (unsigned long long)training->devices,
+                     weir_timeline_spans(s->run.timeline).device_count /
+                         (s->scenario->steps ? s->scenario->steps : 1));
+    return WEIR_OK;
+}
+
+weir_code weir_train_study(const weir_train_scenario *scenario, const weir_train_options *options,
+                           weir_result *result, weir_spmd_run *run, weir_lines *lines,
+                           weir_err *err)
+{
+    study s = {.scenario = scenario, .options = options, .result = result};
+    weir_code code = calculate(&s, err);
+    code = code == WEIR_OK ? play(&s, err) : code;
+    code = code == WEIR_OK ? read_ledger(&s, err) : code;
+    code = code == WEIR_OK ? describe(&s, err) : code;
+    if (code == WEIR_OK && run) {
+        *run = s.run;
+        s.run = (weir_spmd_run){0};
+    }
+    if (code == WEIR_OK && lines) {
+        *lines = s.lines;
+        s.lines = (weir_lines){0};
+    }
+    weir_lines_clear(&s.lines);
+    weir_spmd_run_clear(&s.run);
+    weir_train_program_clear(&s.program);
+    return code;
+}

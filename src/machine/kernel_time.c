@@ -143,7 +143,7 @@ void kernel_times_work_out(struct weir_kernel_times *times)
 {
     for (uint32_t f = 0; f < WEIR_GEMM_FORMAT_COUNT; f++) {
         weir_gemm_format in = f;
-        times->peak[f] = kernel_peak(times->accelerator, f);
+        times->peak[f] = kernel_peak(times->accelerator, f) / times->steady_attention;
         while (kernel_peak(times->accelerator, in) == 0 && wider[in] != in) {
             in = wider[in];
         }
@@ -175,7 +175,7 @@ weir_code weir_kernel_times_open_with(const weir_accelerator *accelerator,
     }
     options = options ? options : &none;
     times->accelerator = accelerator;
-    times->steady = 1;
+    times->steady = times->steady_attention = 1;
     times->sms = accelerator->sm_count ? accelerator->sm_count : 1;
     snprintf(path, sizeof path, "kernel-times/%s.yaml", accelerator->id);
     bool is_known = !options->datasheet && is_preset(path);
@@ -191,7 +191,9 @@ weir_code weir_kernel_times_open_with(const weir_accelerator *accelerator,
         weir_kernel_times_free(times);
         return code;
     }
-    times->steady = options->isolated ? 1 : times->steady;
+    if (options->isolated) {
+        times->steady = times->steady_attention = 1;
+    }
     kernel_times_work_out(times);
     *out = times;
     return WEIR_OK;

@@ -65,12 +65,15 @@ static double math_s(const kernel_gemm_law *law, const kernel_gemm_rates *rates,
     return best;
 }
 
+/* In batched products, those of attention, n is a head dimension too: what operands are rows of. */
 static double misalignment(const kernel_gemm_law *law, const kernel_gemm_rates *rates,
                            const weir_gemm_shape *shape)
 {
-    return shape->k % rates->aligned   ? law->misaligned_k
-           : shape->n % rates->aligned ? law->misaligned_n
-                                       : 1;
+    bool is_odd_n = shape->n % rates->aligned != 0;
+    if (shape->k % rates->aligned != 0 || (is_odd_n && shape->batch > 1)) {
+        return law->misaligned_k;
+    }
+    return is_odd_n ? law->misaligned_n : 1;
 }
 
 static double product_s(const weir_kernel_times *times, const kernel_gemm_law *law,

@@ -72,11 +72,12 @@ typedef struct {
 struct weir_kernel_times {
     const weir_accelerator *accelerator;
     weir_kernel_basis_kind basis;
-    double steady; /* times of arithmetic in training / in isolation */
-    double sms;    /* 1 where the number is not known: no quantisation */
+    double steady; /* times of products in training / in isolation */
+    double steady_attention;
+    double sms; /* 1 where the number is not known: no quantisation */
     kernel_gemm_law gemm[WEIR_GEMM_FORMAT_COUNT], grouped[WEIR_GEMM_FORMAT_COUNT];
     bool has_grouped[WEIR_GEMM_FORMAT_COUNT]; /* of its own; else like gemm */
-    double peak[WEIR_GEMM_FORMAT_COUNT];      /* FLOP/s of the datasheet */
+    double peak[WEIR_GEMM_FORMAT_COUNT];      /* FLOP/s of attention under steady load */
     weir_gemm_format calculates_in[WEIR_GEMM_FORMAT_COUNT];
     kernel_gemm_rates gemm_rates[WEIR_GEMM_FORMAT_COUNT], grouped_rates[WEIR_GEMM_FORMAT_COUNT];
     kernel_attention_law attention[WEIR_ATTENTION_KERNEL_COUNT][2]; /* forward, backward */
@@ -105,7 +106,7 @@ weir_code kernel_times_read(const weir_yaml *doc, struct weir_kernel_times *time
 /* The preset that this one continues, borrowed from doc; NULL: none. */
 const char *kernel_times_like(const weir_yaml *doc);
 
-/* Fills what follows from the laws, the accelerator, sms and steady. */
+/* Fills what follows from the laws, the accelerator, sms and how steady the load is. */
 void kernel_times_work_out(struct weir_kernel_times *times);
 
 #endif

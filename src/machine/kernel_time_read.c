@@ -105,12 +105,13 @@ typedef struct {
 } raw_quantise;
 
 typedef struct {
-    double steady;
+    double steady, attention;
     const weir_yaml_node *source;
 } raw_power;
 
 static const weir_key power_keys[] = {
     NUMBER("steady", raw_power, steady, 0.5, 4),
+    NUMBER("attention", raw_power, attention, 0.5, 4),
     NODE("source", raw_power, source),
 };
 
@@ -324,12 +325,13 @@ static weir_code read_memory(const reader *r, const weir_yaml_node *node, weir_e
 
 static weir_code read_power(const reader *r, const weir_yaml_node *node, weir_err *err)
 {
-    raw_power raw = {.steady = r->times->steady};
+    raw_power raw = {.steady = r->times->steady, .attention = r->times->steady_attention};
     weir_code code = weir_keys_read(&r->keys, node, &power_table, 0, &raw, err);
     if (code || (code = read_origin(r, node, NULL, raw.source, err))) {
         return code;
     }
     r->times->steady = raw.steady;
+    r->times->steady_attention = raw.attention;
     return WEIR_OK;
 }
 

@@ -63,7 +63,8 @@ static void read_text(const char *text, struct weir_kernel_times *times)
 static void make(struct weir_kernel_times *times)
 {
     char text[4096];
-    *times = (struct weir_kernel_times){.accelerator = &machine, .sms = 10, .steady = 1};
+    *times = (struct weir_kernel_times){
+        .accelerator = &machine, .sms = 10, .steady = 1, .steady_attention = 1};
     snprintf(text, sizeof text,
              "%sattention:\n  flash2:\n    forward:\n" ATTENTION "    backward:\n" ATTENTION
              "memory: {share: 0.8, fixed: 2 us, source: here}\n"
@@ -155,19 +156,23 @@ static void odd_rows_starve_tensor_cores(void **state)
 {
     (void)state;
     static const struct {
-        uint64_t n, k;
+        uint64_t n, k, batch;
         double times;
-    } rows[] = {
-        {400, 80000, 1}, {400, 80001, 6}, {400, 80004, 6}, {399, 80000, 3}, {398, 80002, 6}};
+    } rows[] = {{400, 80000, 1, 1}, {400, 80001, 1, 6}, {400, 80004, 1, 6},
+                {399, 80000, 1, 3}, {398, 80002, 1, 6}, {399, 80000, 5, 6}};
     struct weir_kernel_times times;
     make(&times);
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double n = (double)rows[i].n, k = (double)rows[i].k;
-        weir_gemm_shape shape = {.m = 2000, .n = rows[i].n, .k = rows[i].k, .format = WEIR_GEMM_16};
-        double math = rows[i].times * 8 * (2.0 * 200 * 100 * (k + 100)) / (0.8 * 20e12);
-        double flop = 2.0 * 2000 * n * k;
+        double n = (double)rows[i].n, k = (double)rows[i].k, batch = (double)rows[i].batch;
+        weir_gemm_shape shape = {.m = 2000,
+                                 .n = rows[i].n,
+                                 .k = rows[i].k,
+                                 .batch = rows[i].batch,
+                                 .format = WEIR_GEMM_16};
+        double math = rows[i].times * 8 * batch * (2.0 * 200 * 100 * (k + 100)) / (0.8 * 20e12);
+        double flop = 2.0 * 2000 * n * k * batch;
         double power = flop / (100e12 * (0.6 + 0.2 / (1 + flop / 1e12)));
-        double memory = 2.0 * (2000 * k + n * k + 2000 * n) / 0.5e12;
+        double memory = batch * 2.0 * (2000 * k + n * k + 2000 * n) / 0.5e12;
         assert_near(weir_gemm_s(&times, &shape), together(math, memory, power) + 1e-3);
     }
 }
@@ -529,7 +534,8 @@ static void bad_presets_are_refused_with_their_place(void **state)
         {"basis: measured\nquantise:\n  bf16: {bytes: 1, source: here}\n", "kernels.yaml:3:3: "},
     };
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        struct weir_kernel_times times = {.accelerator = &machine, .sms = 10, .steady = 1};
+        struct weir_kernel_times times = {
+            .accelerator = &machine, .sms = 10, .steady = 1, .steady_attention = 1};
         char text[1024];
         weir_yaml *doc = NULL;
         weir_err err = {0};

@@ -7,9 +7,9 @@ from .machine import Machine
 
 VIDUR = {"a100-sxm-80gb": "a100", "h100-sxm": "h100"}
 HOT = {"a100-sxm-80gb": "a100-pcie-80gb", "b200-sxm": "b200-sxm"}  # measured by SimuMax
-# Products in training / alone, where power binds. SimuMax's rows of B200, products one after
-# another without a pause, take 1.36.
-STEADY = {"b200-sxm": 1.17, "gb200": 1.17}
+# Products and attention in training / alone, where power binds. SimuMax's rows of B200, products one
+# after another without a pause, take 1.36; its attention takes what it takes alone.
+STEADY = {"h100-sxm": (1.18, 1.18), "b200-sxm": (1.17, 1), "gb200": (1.17, 1)}
 SOURCES = {
     "aic-gemm": ("aic_gemm: NVIDIA aiconfigurator, TensorRT-LLM, quantising split out", "fitted"),
     "aic-attention": ("aic_attention_fwd: NVIDIA aiconfigurator, TensorRT-LLM, the writing of Q, "
@@ -20,17 +20,20 @@ SOURCES = {
     "simumax": ("SimuMax: backward kernels of cuDNN on B200", "fitted"),
     "ratio": ("the forward kernel, and the ratio of backward to forward of the next kernel that "
               "has both", "derived"),
-    "older": ("FlashAttention-2 (arXiv 2307.08691): its predecessors take about 1.5 (Triton) and "
-              "2 times as long", "memory"),
+    "older": ("FlashAttention-2 (arXiv 2307.08691): Triton takes 1.3 to 1.5 times as long forward "
+              "and 2 backward on A100, FlashAttention 2; runs of LLM Foundry on H100 at 16k tokens "
+              "and more: Triton 1.5", "memory"),
     "absolute": ("the FLOP/s of H100: kernels written for its predecessor", "derived"),
     "successor": ("the newest kernel that is measured here stands for it", "derived"),
     "stream": ("gemm_peak: BabelStream; vidur: additions of up to eight rows", "fitted"),
     "as-products": ("the share that memory-bound products of aic_gemm reach", "derived"),
-    "steady": ("the multiple of these products that published runs need "
-               "(reference/training-fidelity.md)", "derived"),
+    "steady": ("the multiple that published runs need: 195 of H100 (dgxc), Megatron-Bridge on B200 "
+               "and GB200", "fitted"),
 }
 FUSED_TILE = {"a100-sxm-80gb": 128, "h100-sxm": 64, "b200-sxm": 128, "gb200": 128}
-OLDER = {"triton": 1.5, "flash1": 2.0}
+# Forward and backward, in multiples of FlashAttention 2.
+OLDER = {"ampere": {"triton": (1.4, 2.0), "flash1": (2.0, 2.0)},
+         "later": {"triton": (1.5, 1.5), "flash1": (2.0, 2.0)}}
 
 
 def charts_of(name, kernel):
@@ -80,10 +83,11 @@ def fit_gemms(machine, memory, made, fits):
         print(name, fmt, error, flush=True)
 
 
-def add_older(made, forward, backward):
-    for kernel, times in OLDER.items():
-        made.add(("attention", kernel, "forward"), slower(forward, times), "older")
-        made.add(("attention", kernel, "backward"), slower(backward, times), "older")
+def add_older(made, machine, forward, backward):
+    older = OLDER["ampere" if machine.name.startswith("a100") else "later"]
+    for kernel, times in older.items():
+        made.add(("attention", kernel, "forward"), slower(forward, times[0]), "older")
+        made.add(("attention", kernel, "backward"), slower(backward, times[1]), "older")
 
 
 def fit_charts(machine, made, fits):
@@ -106,7 +110,7 @@ def fit_charts(machine, made, fits):
         found3 = kernel == "flash3"
         if kernel == "flash2":
             fits.flash2 = fits.flash2 or (machine.peaks["bf16"], forward, backward)
-            add_older(made, forward, backward)
+            add_older(made, machine, forward, backward)
     return found3
 
 
@@ -145,7 +149,7 @@ def fit_attention(machine, memory, made, fits):
     if charts_of(machine.name, "flash2") is None:
         peak, forward2, backward2 = fits.flash2
         times = machine.peaks["bf16"] / peak
-        add_older(made, slower(forward2, times), slower(backward2, times))
+        add_older(made, machine, slower(forward2, times), slower(backward2, times))
         made.add(("attention", "flash2", "forward"), slower(forward2, times), "absolute")
         made.add(("attention", "flash2", "backward"), slower(backward2, times), "absolute")
     if not found3:
@@ -168,6 +172,6 @@ def write(folder, names):
     for name in ("h100-sxm", "a100-sxm-80gb", "b200-sxm", "gb200"):
         fit_attention(Machine(name), memory[name], made[name], fits)
         if name in STEADY:
-            made[name].add(("power",), {"steady": STEADY[name]}, "steady")
+            made[name].add(("power",), dict(zip(("steady", "attention"), STEADY[name])), "steady")
         if not names or name in names:
             (folder / f"{name}.yaml").write_text(made[name].text())

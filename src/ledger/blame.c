@@ -339,10 +339,11 @@ weir_code ledger_blame(ledger_run *run, weir_err *err)
     for (uint32_t i = 0; i < m->instance_count; i++) {
         largest = m->instances[i].member_count > largest ? m->instances[i].member_count : largest;
     }
+    run->memo = late_memo_new(run->device_count);
     b.verdicts = calloc(m->instance_count + (size_t)1, sizeof *b.verdicts);
     b.begin = malloc((largest + (size_t)1) * sizeof *b.begin);
     b.end = malloc((largest + (size_t)1) * sizeof *b.end);
-    weir_code code = b.verdicts && b.begin && b.end ? WEIR_OK : LEDGER_NO_MEMORY(err);
+    weir_code code = run->memo && b.verdicts && b.begin && b.end ? WEIR_OK : LEDGER_NO_MEMORY(err);
     for (uint32_t i = 0; code == WEIR_OK && i < m->instance_count; i++) {
         b.verdicts[i] = (verdict){.blamed = WEIR_NONE,
                                   .origin = WEIR_NONE,

@@ -147,6 +147,40 @@ static bool kernels_of(const ledger_run *run, weir_device_id d, int64_t begin, i
     return true;
 }
 
+struct late_memo {
+    int64_t begin_ns, end_ns;
+    kernel_sum *sums;
+    uint32_t count;
+    bool is_known;
+};
+
+struct late_memo *late_memo_new(uint32_t devices)
+{
+    return calloc(devices + (size_t)1, sizeof(struct late_memo));
+}
+
+void late_memo_free(struct late_memo *memo, uint32_t devices)
+{
+    for (uint32_t d = 0; memo && d < devices; d++) {
+        free(memo[d].sums);
+    }
+    free(memo);
+}
+
+/* NULL: no memory. */
+static const struct late_memo *recall_kernels(const ledger_run *run, weir_device_id d,
+                                              int64_t begin, int64_t end)
+{
+    struct late_memo *memo = &run->memo[d];
+    if (memo->is_known && memo->begin_ns == begin && memo->end_ns == end) {
+        return memo;
+    }
+    free(memo->sums);
+    *memo = (struct late_memo){.begin_ns = begin, .end_ns = end};
+    memo->is_known = kernels_of(run, d, begin, end, &memo->sums, &memo->count);
+    return memo->is_known ? memo : NULL;
+}
+
 /* How the work of a differs from that of b, kernel by kernel. */
 typedef struct {
     int64_t same_ns;    /* excess because the same kernels take longer */
@@ -226,18 +260,19 @@ static void step_around(const ledger_device *device, int64_t t, int64_t *begin, 
 static bool work_judge(const ledger_run *run, const weir_instance *i, uint32_t late,
                        uint32_t typical, const int64_t *arrival, late_cause *cause)
 {
-    kernel_sum *sums[2] = {NULL, NULL};
-    uint32_t counts[2] = {0, 0};
+    const struct late_memo *kernels[2] = {NULL, NULL};
     const uint32_t members[2] = {late, typical};
     bool ok = true;
     for (int k = 0; ok && k < 2; k++) {
         weir_device_id d = member_of(run, i, members[k])->device;
         int64_t begin, end;
         step_around(&run->device[d], arrival[members[k]], &begin, &end);
-        ok = kernels_of(run, d, begin, end, &sums[k], &counts[k]);
+        kernels[k] = recall_kernels(run, d, begin, end);
+        ok = kernels[k] != NULL;
     }
     if (ok) {
-        work_difference d = work_compare(sums[0], counts[0], sums[1], counts[1]);
+        work_difference d =
+            work_compare(kernels[0]->sums, kernels[0]->count, kernels[1]->sums, kernels[1]->count);
         double factor = d.b_ns > 0 ? (double)d.a_ns / (double)d.b_ns : 1;
         bool alike = factor < LEAST_FACTOR; /* a turn in the schedule, not a fault of the device */
         cause->factor = alike ? 1 : factor;
@@ -245,8 +280,6 @@ static bool work_judge(const ledger_run *run, const weir_instance *i, uint32_t l
                         : d.same_ns > d.more_ns ? WEIR_REASON_SLOW_DEVICE
                                                 : WEIR_REASON_MORE_WORK;
     }
-    free(sums[0]);
-    free(sums[1]);
     return ok;
 }
 

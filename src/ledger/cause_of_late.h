@@ -11,6 +11,11 @@ typedef struct {
     double factor;         /* of more_work, slow_device */
 } late_cause;
 
+/* The kernels of a device in the step that was asked for last: instances are judged in the order of
+ * time, so that each step is gone through once. By device. NULL: no memory. */
+struct late_memo *late_memo_new(uint32_t devices);
+void late_memo_free(struct late_memo *memo, uint32_t devices); /* NULL is fine */
+
 /* begin[k], end[k] (own clocks): the interval of member k of the instance; late: the member whose
  * lateness is to be explained. */
 weir_code late_explain(const ledger_run *run, const weir_instance *instance, uint32_t late,

@@ -1,6 +1,7 @@
 #include "ledger/ledger.h"
 
 #include "base/thread.h"
+#include "ledger/cause_of_late.h"
 #include "ledger/run.h"
 #include "result/verdict.h"
 
@@ -23,6 +24,7 @@ static void run_clear(ledger_run *run)
     free(run->orphans);
     free(run->orphan_first);
     free(run->beside_comm);
+    late_memo_free(run->memo, run->device_count);
 }
 
 static weir_code run_init(ledger_run *run, weir_err *err)

@@ -62,6 +62,7 @@ typedef struct {
     uint32_t *orphan_first;  /* rank_count + 1 */
     const char **group_axis; /* by group; in the result's arena */
     uint8_t *beside_comm;    /* by device span: communication ran beside it */
+    struct late_memo *memo;  /* by device: its kernels in one step (cause_of_late.c) */
 } ledger_run;
 
 #define LEDGER_NO_MEMORY(err) weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the ledger")

@@ -6,8 +6,9 @@ def prepare(config):
     config.facts = stacks.facts(config)
     config.shares = stacks.shares(config)
     config.scenario = scenario.make(config)
-    if config.file == "llm_foundry" or config["zero_stage"] == "3":
-        config.scenario["plan"]["accumulates_sharded"] = True
+    plan = config.scenario["plan"]
+    if plan["zero"] == 3:  # FSDP beside pipeline stages keeps what it has gathered
+        plan["accumulates_sharded"] = plan["regathers"] = plan["pipeline"] == 1
     return config
 
 

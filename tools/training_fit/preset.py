@@ -3,9 +3,6 @@ import re
 
 from .engine import CONSTANTS, text_of, with_constants
 
-START = "# Constants: written by tools/fit-training."
-
-
 def path_of(folder, stack):
     return folder / f"{stack}.yaml"
 
@@ -15,7 +12,7 @@ def constants(folder, stack):
     found = {}
     text = path_of(folder, stack).read_text(encoding="utf-8")
     for key, unit in CONSTANTS.items():
-        line = re.search(rf"^{key}: (?:{{value: )?([-\d.eE+]+)(?: {unit})?", text, re.M)
+        line = re.search(rf"^{key}: ([-\d.eE+]+)(?: {unit})?", text, re.M)
         if line:
             found[key] = float(line.group(1))
     return found
@@ -38,13 +35,21 @@ def write(folder, stack, found, left):
     for line in path.read_text(encoding="utf-8").splitlines():
         key = line.split(":")[0]
         if key in found:
-            line = f"{key}: {{value: {text_of(key, rounded(found[key]))}, source: fit}}"
-        elif key in CONSTANTS and "source: fit" in line:
-            line = re.sub(r"\{value: ([^,]+), source: fit\}", r"\1", line)
-        if key not in ("left", "sources") and not line.startswith("  fit: "):
+            line = f"{key}: {text_of(key, rounded(found[key]))}"
+        if key != "fit":
             lines.append(line)
     rows, median, p90 = left
-    lines += [f"left: {{rows: {rows}, median: {median:.3f}, p90: {p90:.3f}}}", "sources:",
-              f"  fit: {{what: 'tools/fit-training on {rows} rows of "
-              "data/training/calibration.csv', confidence: fitted}"]
+    lines.append(f"fit: {{of: [{', '.join(found)}], rows: {rows}, median: {median:.3f}, "
+                 f"p90: {p90:.3f}, source: tools/fit-training on data/training/calibration.csv, "
+                 "confidence: fitted}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_bands(path, bands):
+    """The error that a headline names: stratum -> (90th percentile, runs)."""
+    lines = ["# How far steps that were published are from those that Weir calculates: the error "
+             "that 90 % of the", "# rows of a stratum stay within, a whole source left out "
+             "(docs/accuracy.md). Written by", "# tools/fit-training.", "strata:"]
+    lines += [f"  {name}: {{error_p90: {p90:.3f}, rows: {rows}}}"
+              for name, (p90, rows) in bands.items()]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")

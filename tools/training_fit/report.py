@@ -204,7 +204,7 @@ else and states its formula (`megatron_sc21`, `vocab_parallel`, `nanotron`, `fsd
 - *left out*: the whole source unseen; constants from the other sources of its stack, else from
   stacks of its family (which: the table of sources), else defaults.
 - *accelerator from its datasheet only*: left out, and kernels timed as if nobody had measured the
-  accelerator (`cluster.kernels: datasheet`).
+  accelerator (`kernels: datasheet`).
 - *unfitted*: all constants at their physical defaults.
 - *null model*: one FLOP rate for each file, GPU and format, the median of the other rows'.
 - *prototype*: `reference/training-fidelity.md`.

@@ -152,6 +152,10 @@ def recompute(config, plan):
         plan.update(recompute="block", recompute_layers=max(1, config.number("layers") // 2))
         config.filled.append("recompute: every second product of matrices as half of the layers")
     elif text == "selective (block-wise)":
+        if config.number("layers") >= 80:  # 70B, which would not fit with less
+            plan["recompute"] = "full"
+            config.filled.append("recompute: all layers")
+            return
         plan.update(recompute="block", recompute_layers=max(1, config.number("layers") // 3))
         config.filled.append("recompute: a third of the layers")
     elif text.startswith("remat policy"):
@@ -293,8 +297,8 @@ def plan(config):
             "context": config.number("cp", 1) or 1, "sequence": config.number("seq"),
             "micro_batch": micro_batch(config), "global_batch": config.number("global_batch"),
             "precision": precision(config), "zero": zero(config)}
-    if made["tensor"] > 1 and config["seq_parallel"] == "1":
-        made["sequence_parallel"] = True
+    if made["tensor"] > 1:
+        made["sequence_parallel"] = config["seq_parallel"] == "1"
     if config.number("ep"):
         made["expert"] = config.number("ep")
         if config.number("etp"):
@@ -317,7 +321,8 @@ def plan(config):
 def spread_vocabulary(config, dimensions):
     """Vocabulary parallelism: the head's FLOPs and weights as wider networks of all layers."""
     if config.file == "vocab_parallel" and re.search(r"vocab-|interlaced", config["schedule"]):
-        dimensions["ffn"] += round(dimensions["vocab"] / (2 * dimensions["layers"]))
+        wider = dimensions["vocab"] / (2 * dimensions["layers"])
+        dimensions["ffn"] += 64 * round(wider / 64)
         dimensions["vocab"] = 128
         config.filled.append("head: spread over the layers")
 

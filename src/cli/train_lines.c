@@ -13,10 +13,16 @@ static void write_memory(weir_json_writer *w, const weir_train_memory *m)
     const struct {
         const char *key;
         double bytes;
-    } parts[] = {
-        {"parameters", m->parameters},   {"gradients", m->gradients}, {"optimizer", m->optimizer},
-        {"activations", m->activations}, {"buffers", m->buffers},     {"context", m->context},
-        {"allocated", m->allocated},     {"total", m->total},         {"capacity", m->capacity}};
+    } parts[] = {{"parameters", m->parameters},
+                 {"gradients", m->gradients},
+                 {"optimizer", m->optimizer},
+                 {"activations", m->activations},
+                 {"buffers", m->buffers},
+                 {"context", m->context},
+                 {"fragmentation", m->fragmentation},
+                 {"allocated", m->allocated},
+                 {"total", m->total},
+                 {"capacity", m->capacity}};
     weir_json_key(w, "memory_bytes");
     weir_json_open_object(w, WEIR_JSON_INLINE);
     for (uint32_t i = 0; i < sizeof parts / sizeof *parts; i++) {

@@ -1,5 +1,7 @@
+/* train_scenario.c: the sections of a training scenario put together, and checked as a whole. */
 #include "study/train_scenario.h"
 
+#include "fabric/cable_list.h"
 #include "model/model_source.h"
 #include "study/train_inside.h"
 
@@ -10,13 +12,12 @@ typedef struct {
     const char *name;
     uint64_t seed;
     uint32_t steps;
-    uint32_t kernels;
-    const weir_yaml_node *model, *cluster, *stack, *plan;
+    const weir_yaml_node *model, *cluster, *stack, *plan, *network, *disturb, *reliability,
+        *checkpoint, *data;
 } raw_scenario;
 
-#define AT(member) offsetof(raw_scenario, member)
-
-static const char *const kernel_choices[] = {"measured", "datasheet"};
+#define AT(member)      offsetof(raw_scenario, member)
+#define SECTION(member) .name = #member, .type = WEIR_KEY_NODE, .offset = AT(member)
 
 static const weir_key top_keys[] = {
     {.name = "name",
@@ -29,7 +30,7 @@ static const weir_key top_keys[] = {
      .type = WEIR_KEY_UINT64,
      .offset = AT(seed),
      .unset = "1",
-     .help = "of all that is drawn: jitter",
+     .help = "of all that is drawn: jitter, the ways of ECMP",
      .example = "1"},
     {.name = "steps",
      .type = WEIR_KEY_UINT,
@@ -38,97 +39,51 @@ static const weir_key top_keys[] = {
      .max = 1000,
      .unset = "1",
      .help = "how many are played",
-     .example = "1"},
-    {.name = "model",
-     .type = WEIR_KEY_NODE,
-     .offset = AT(model),
-     .needed = WEIR_KEY_ALWAYS,
-     .help = "a name of presets/models, {config: config.json}, or its dimensions",
-     .example = "llama3-405b"},
-    {.name = "cluster",
-     .type = WEIR_KEY_NODE,
-     .offset = AT(cluster),
-     .needed = WEIR_KEY_ALWAYS,
-     .help = "accelerators, nodes and what joins them",
-     .example = "{accelerator: h100-sxm, nodes: 8, node_link: nvlink4, nic: cx7-400g}"},
-    {.name = "kernels",
-     .type = WEIR_KEY_CHOICE,
-     .offset = AT(kernels),
-     .words = kernel_choices,
-     .word_count = 2,
-     .unset = "measured",
+     .example = "4"},
+    {SECTION(model), .needed = WEIR_KEY_ALWAYS,
      .help =
-         "kernel times: fitted to measurements where there are any, or what the datasheet tells",
-     .example = "datasheet"},
-    {.name = "stack",
-     .type = WEIR_KEY_NODE,
-     .offset = AT(stack),
-     .needed = WEIR_KEY_ALWAYS,
-     .help = "the software, a name of presets/stacks or its facts and constants",
-     .example = "megatron-core"},
-    {.name = "plan",
-     .type = WEIR_KEY_NODE,
-     .offset = AT(plan),
-     .needed = WEIR_KEY_ALWAYS,
-     .help = "how the model is divided",
+         "a name of presets/models, the path of a config.json, or a mapping with its dimensions",
+     .example = "llama3-405b"},
+    {SECTION(cluster), .needed = WEIR_KEY_ALWAYS, .help = "accelerators, nodes and what joins them",
+     .example = "{accelerator: h100-sxm, nodes: 8}"},
+    {SECTION(stack),
+     .help = "the software: a name of presets/stacks, or a mapping with its facts and constants",
+     .shown = "megatron-core", .example = "nemo-24.12"},
+    {SECTION(plan), .needed = WEIR_KEY_ALWAYS,
+     .help = "how the model is divided, and in what order it is computed",
      .example = "{tensor: 8, pipeline: 16, global_batch: 2048, sequence: 8192}"},
+    {SECTION(network),
+     .help = "between nodes: a name of presets/fabrics, or a mapping with the keys of a candidate",
+     .shown = "ideal: no link is shared",
+     .example = "{kind: clos, switch: tomahawk5-400g, oversubscription: [1, 3]}"},
+    {SECTION(disturb), .help = "what makes steps slower than planned", .shown = "nothing",
+     .example = "{slow: [{device: 3, factor: 1.3}]}"},
+    {SECTION(reliability),
+     .help = "how often the job fails; a cluster of presets/reliability.yaml, a mapping, or `none`",
+     .shown = "its `default`", .example = "a100-rsc"},
+    {SECTION(checkpoint), .help = "what is written and how often; a mapping or `none`",
+     .shown = "presets/reliability.yaml", .example = "{interval: 30 min}"},
+    {SECTION(data), .help = "loading of data", .shown = "never waited for",
+     .example = "{wait: 20 ms}"},
 };
 
 static const weir_key_table top = {
-    .title = "The file",
-    .about = "One YAML document.",
+    .title = "The file of `weir train`",
+    .about = "One YAML (or JSON) document.",
     .keys = top_keys,
     .count = sizeof top_keys / sizeof *top_keys,
 };
 
-/* --- cluster --- */
+/* --- the whole ---------------------------------------------------------------------------- */
 
-static double node_rate(const weir_cluster *c)
+/* Where the key that a fault is about was written; its section where it was not. */
+static const weir_yaml_node *place_of(const weir_yaml_node *root, const char *key)
 {
-    const weir_link_part *link = c->node_link;
-    if (!link) {
-        return c->devices > 1 && c->pcie ? c->pcie->bytes_per_s : 0;
-    }
-    double cables = link->wiring == WEIR_NODE_MESHED ? c->devices - 1.0
-                    : link->wiring == WEIR_NODE_RING ? 2
-                                                     : 1;
-    return link->bytes_per_s * cables;
+    const weir_yaml_node *plan = weir_yaml_find(root, "plan");
+    const char *dot = strchr(key, '.');
+    const weir_yaml_node *member = dot ? weir_yaml_find(plan, dot + 1) : NULL;
+    return member ? member : plan;
 }
-
-weir_code train_read_cluster(train_reader *r, const weir_yaml_node *node, weir_err *err)
-{
-    weir_fabric_scenario shell = {.file = r->scenario->file,
-                                  .parts = r->shelf->parts,
-                                  .accelerators = r->shelf->accelerators,
-                                  .arena = r->source.arena};
-    scenario_reader reader = {.source = r->source, .scenario = &shell};
-    weir_code code = scenario_read_cluster(&reader, node, err);
-    const weir_cluster *c = &shell.cluster;
-    if (code == WEIR_OK && !c->accelerator) {
-        return weir_yaml_fail(
-            r->source.doc, node, err,
-            "found no accelerator, expected accelerator: h100-sxm or another name "
-            "of presets/accelerators");
-    }
-    if (code != WEIR_OK) {
-        return code;
-    }
-    weir_train_network *net = &r->scenario->job.network;
-    r->scenario->cluster = *c;
-    *net = (weir_train_network){.devices_per_node = c->devices,
-                                .node_bytes_per_s = node_rate(c),
-                                .nic_bytes_per_s = c->nic->bytes_per_s * c->nics / c->devices,
-                                .node_transport = c->node_link ? c->node_link->id : NULL,
-                                .network_transport = c->nic->id,
-                                .has_node_reduction =
-                                    c->node_link && c->node_link->wiring == WEIR_NODE_SWITCHED};
-    for (uint32_t a = 0; a < WEIR_AXIS_COUNT; a++) {
-        net->factor[a] = 1;
-    }
-    return c->library ? train_shelf_library(r->shelf, c->library, &net->library, err) : WEIR_OK;
-}
-
-/* --- the whole --- */
 
 static weir_code check(train_reader *r, const weir_yaml_node *root, weir_err *err)
 {
@@ -138,20 +93,34 @@ static weir_code check(train_reader *r, const weir_yaml_node *root, weir_err *er
     if (weir_train_is_sound(&s->job, devices, &fault)) {
         return WEIR_OK;
     }
-    const weir_yaml_node *at = weir_yaml_find(root, "plan");
-    const char *dot = strchr(fault.key, '.');
-    const weir_yaml_node *member = at && dot ? weir_yaml_find(at, dot + 1) : NULL;
-    return weir_yaml_fail(r->source.doc, member ? member : at, err, "%s: %s", fault.key,
+    return weir_yaml_fail(r->source.doc, place_of(root, fault.key), err, "%s: %s", fault.key,
                           fault.text);
 }
 
+/* Files are looked for beside the scenario. */
 static weir_code read_model(train_reader *r, const weir_yaml_node *node, weir_err *err)
 {
-    const char *file = r->scenario->file, *slash = strrchr(file, '/');
-    weir_str folder = {file, slash ? (uint32_t)(slash - file) : 0};
+    weir_train_scenario *s = r->scenario;
+    const char *slash = strrchr(s->file, '/');
+    weir_str folder = {s->file, slash ? (uint32_t)(slash - s->file) : 0};
     const char *copy = weir_arena_copy(r->source.arena, folder);
-    return copy ? weir_model_read(r->source.doc, node, copy, &r->scenario->model, err)
-                : scenario_no_memory(err);
+    weir_code code =
+        copy ? weir_model_read(r->source.doc, node, copy, &s->model, err) : scenario_no_memory(err);
+    s->job.model = &s->model;
+    s->stratum = code == WEIR_OK && weir_model_moe_layers(&s->model) > 0 ? "moe" : "dense";
+    return code;
+}
+
+static weir_code read_rest(train_reader *r, const raw_scenario *raw, weir_err *err)
+{
+    weir_code code = train_read_network(r, raw->network, err);
+    if (code == WEIR_OK) {
+        code = train_read_disturb(r, raw->disturb, err);
+    }
+    if (code == WEIR_OK) {
+        code = train_read_data(r, raw->data, err);
+    }
+    return code == WEIR_OK ? train_read_goodput(r, raw->reliability, raw->checkpoint, err) : code;
 }
 
 static weir_code read_sections(train_reader *r, const weir_yaml_node *root, weir_err *err)
@@ -169,17 +138,15 @@ static weir_code read_sections(train_reader *r, const weir_yaml_node *root, weir
         code = train_read_cluster(r, raw.cluster, err);
     }
     if (code == WEIR_OK) {
-        code = train_shelf_kernels(r->shelf, s->cluster.accelerator, raw.kernels == 1,
-                                   &s->job.kernels, err);
-    }
-    if (code == WEIR_OK) {
         code = train_read_stack(r, raw.stack, err);
     }
     if (code == WEIR_OK) {
         code = train_read_plan(r, raw.plan, err);
     }
-    s->job.model = &s->model;
-    return code == WEIR_OK ? check(r, root, err) : code;
+    if (code == WEIR_OK) {
+        code = check(r, root, err);
+    }
+    return code == WEIR_OK ? read_rest(r, &raw, err) : code;
 }
 
 static weir_code make(train_reader *r, const weir_setting *settings, uint32_t setting_count,
@@ -193,11 +160,8 @@ static weir_code make(train_reader *r, const weir_setting *settings, uint32_t se
     }
     weir_code code = weir_settings_apply(weir_yaml_root(doc), settings, setting_count,
                                          r->source.arena, &root, err);
-    if (code == WEIR_OK && !r->shelf->parts) {
-        code = weir_parts_load(&r->shelf->parts, err);
-    }
-    if (code == WEIR_OK && !r->shelf->accelerators) {
-        code = weir_accelerators_load(&r->shelf->accelerators, err);
+    if (code == WEIR_OK) {
+        code = train_shelf_fill(r->shelf, err);
     }
     return code == WEIR_OK ? read_sections(r, root, err) : code;
 }
@@ -258,6 +222,10 @@ weir_code weir_train_scenario_parse(const char *name, const char *bytes, size_t 
 
 void weir_train_scenario_clear(weir_train_scenario *scenario)
 {
+    for (uint32_t i = 0; i < scenario->network.candidate_count; i++) {
+        weir_cable_list_clear(&scenario->network.candidates[i].list);
+    }
+    weir_parts_free(scenario->parts);
     weir_train_shelf_free(scenario->shelf);
     weir_arena_free(scenario->arena);
     *scenario = (weir_train_scenario){0};
@@ -265,7 +233,19 @@ void weir_train_scenario_clear(weir_train_scenario *scenario)
 
 void weir_train_scenario_describe(weir_text *page)
 {
-    weir_keys_describe(&top, page);
-    weir_keys_describe(&train_plan_keys, page);
-    weir_keys_describe(&train_stack_keys, page);
+    const weir_key_table *const tables[] = {
+        &top,
+        &train_cluster_keys,
+        &weir_model_keys,
+        &train_stack_keys,
+        &train_plan_keys,
+        &train_disturb_keys,
+        &train_broken_keys,
+        &train_data_keys,
+        &train_reliability_keys,
+        &train_checkpoint_keys,
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        weir_keys_describe(tables[i], page);
+    }
 }

@@ -1,334 +1,72 @@
-/* train_stack.c: a software stack as a preset or a scenario has it. */
+/* train_stack.c: the software of a scenario: a preset, and what is written over it. */
 #include "study/train_inside.h"
 
-#include <stddef.h>
+#include <string.h>
 
-typedef struct {
-    weir_train_stack stack;
-    const char *preset, *name, *source, *url, *confidence, *note;
-    const weir_yaml_node *fit;
-} raw_stack;
+static const char usual_stack[] = "megatron-core";
 
-#define AT(member) offsetof(raw_stack, stack.member)
+/* Whether the member is left out. */
+static bool is_among(const char *const *without, weir_str key)
+{
+    for (; without && *without; without++) {
+        if (weir_str_eq(key, weir_str_from(*without))) {
+            return true;
+        }
+    }
+    return false;
+}
 
-static const char *const attentions[] = {
-#define X(name, text) text,
-    WEIR_ATTENTION_KERNELS(X)
-#undef X
-};
+const weir_yaml_node *train_plain_members(const weir_yaml_node *mapping, const char *const *without,
+                                          const char *origin, weir_arena *arena)
+{
+    weir_yaml_node *made = weir_arena_alloc(arena, 1, sizeof *made);
+    if (!made) {
+        return NULL;
+    }
+    const weir_yaml_node **tail = &made->first;
+    *made = *mapping;
+    made->first = made->next = NULL;
+    made->count = 0;
+    for (const weir_yaml_node *m = mapping->first; m; m = m->next) {
+        const weir_yaml_node *value =
+            m->kind == WEIR_YAML_MAPPING ? weir_yaml_find(m, "value") : NULL;
+        if (is_among(without, m->key)) {
+            continue;
+        }
+        weir_yaml_node *copy = weir_arena_alloc(arena, 1, sizeof *copy);
+        if (!copy) {
+            return NULL;
+        }
+        *copy = value ? *value : *m;
+        copy->key = m->key;
+        copy->key_line = m->key_line;
+        copy->key_column = m->key_column;
+        copy->origin = origin ? origin : m->origin;
+        copy->next = NULL;
+        *tail = copy;
+        tail = &copy->next;
+        made->count++;
+    }
+    return made;
+}
 
-static const weir_key keys[] = {
-    {.name = "preset",
-     .type = WEIR_KEY_TEXT,
-     .offset = offsetof(raw_stack, preset),
-     .help = "a name of presets/stacks; what is written beside it overrules it",
-     .shown = "the defaults below",
-     .example = "megatron-core"},
-    {.name = "name",
-     .type = WEIR_KEY_TEXT,
-     .offset = offsetof(raw_stack, name),
-     .help = "what it is called"},
-    {.name = "source",
-     .type = WEIR_KEY_TEXT,
-     .offset = offsetof(raw_stack, source),
-     .help = "where its facts are from"},
-    {.name = "url",
-     .type = WEIR_KEY_TEXT,
-     .offset = offsetof(raw_stack, url),
-     .help = "the same, as an address"},
-    {.name = "confidence",
-     .type = WEIR_KEY_TEXT,
-     .offset = offsetof(raw_stack, confidence),
-     .help = "how sure they are"},
-    {.name = "note",
-     .type = WEIR_KEY_TEXT,
-     .offset = offsetof(raw_stack, note),
-     .help = "what is to be known"},
-    {.name = "fit",
-     .type = WEIR_KEY_NODE,
-     .offset = offsetof(raw_stack, fit),
-     .help = "on what its constants were fitted, and the error left"},
-    {.name = "attention",
-     .type = WEIR_KEY_CHOICE,
-     .offset = AT(attention),
-     .words = attentions,
-     .word_count = WEIR_ATTENTION_KERNEL_COUNT,
-     .unset = "cudnn",
-     .help = "which kernels calculate attention"},
-    {.name = "fused_add",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(fused_add),
-     .unset = "yes",
-     .help = "residual adds are part of the norms behind them"},
-    {.name = "fused_activation",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(fused_activation),
-     .unset = "yes",
-     .help = "activation functions are one kernel"},
-    {.name = "fused_rope",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(fused_rope),
-     .unset = "yes",
-     .help = "rotary positions are one kernel"},
-    {.name = "fused_loss",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(fused_loss),
-     .unset = "yes",
-     .help = "the loss reads logits once"},
-    {.name = "fused_quantise",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(fused_quantise),
-     .unset = "yes",
-     .help = "operands in FP8 and FP4 come out of the kernel before"},
-    {.name = "dropout",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(dropout),
-     .unset = "no",
-     .help = "hidden states are dropped out"},
-    {.name = "separate_accumulation",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(separate_accumulation),
-     .unset = "no",
-     .help = "gradients are added to 32 bits by a kernel of its own"},
-    {.name = "gradient_bytes",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(gradient_bytes),
-     .min = 1,
-     .max = 8,
-     .unset = "4",
-     .help = "bytes of an accumulated gradient"},
-    {.name = "reduced_bytes",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(reduced_bytes),
-     .min = 1,
-     .max = 8,
-     .unset = "4",
-     .help = "bytes of a gradient on the wire"},
-    {.name = "gathered_bytes",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(gathered_bytes),
-     .min = 0.5,
-     .max = 8,
-     .unset = "2",
-     .help = "bytes of a parameter on the wire"},
-    {.name = "optimizer_bytes",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(optimizer_bytes),
-     .min = 0,
-     .max = 256,
-     .unset = "34",
-     .help = "bytes that the optimiser moves for each parameter of its share"},
-    {.name = "state_bytes",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(state_bytes),
-     .min = 0,
-     .max = 64,
-     .unset = "12",
-     .help = "bytes of optimiser states and master weights for each parameter"},
-    {.name = "vocab_multiple",
-     .type = WEIR_KEY_UINT,
-     .offset = AT(vocab_multiple),
-     .min = 1,
-     .max = 65536,
-     .unset = "128",
-     .help = "of which the padded vocabulary of a tensor rank is a multiple"},
-    {.name = "overlaps_gradients",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(overlaps_gradients),
-     .unset = "yes",
-     .help = "gradients are reduced beside the backward pass"},
-    {.name = "overlaps_parameters",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(overlaps_parameters),
-     .unset = "yes",
-     .help = "parameters are gathered beside the forward pass"},
-    {.name = "overlaps_tensor",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(overlaps_tensor),
-     .unset = "no",
-     .help = "exchanges of tensor ranks run beside products"},
-    {.name = "fused_tensor_overlap",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(fused_tensor_overlap),
-     .unset = "no",
-     .help = "in parts, each beside the product of another (Userbuffers, async TP)"},
-    {.name = "tensor_exposed",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(tensor_exposed),
-     .max = 1,
-     .unset = "0.4",
-     .help = "share of the shorter of exchange and product that such an overlap leaves to be seen"},
-    {.name = "overlaps_pipeline",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(overlaps_pipeline),
-     .unset = "yes",
-     .help = "messages between stages run beside passes"},
-    {.name = "overlaps_experts",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(overlaps_experts),
-     .unset = "no",
-     .help = "all-to-alls of experts run beside the other pass of a pair"},
-    {.name = "expert_deepep",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(expert_deepep),
-     .unset = "no",
-     .help = "a token is sent to a node once (DeepEP)"},
-    {.name = "communication_sms",
-     .type = WEIR_KEY_UINT,
-     .offset = AT(communication_sms),
-     .min = 0,
-     .max = 1024,
-     .unset = "20",
-     .help = "SMs that collectives beside kernels take"},
-    {.name = "bucket",
-     .type = WEIR_KEY_QUANTITY,
-     .offset = AT(bucket_bytes),
-     .dimension = WEIR_DIMENSION_BYTES,
-     .unset = "160 MB",
-     .help = "of gradients that are reduced together"},
-    {.name = "fragmentation",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(fragmentation),
-     .min = 1,
-     .max = 4,
-     .unset = "1.05",
-     .help = "memory reserved over allocated"},
-    {.name = "context",
-     .type = WEIR_KEY_QUANTITY,
-     .offset = AT(context_bytes),
-     .dimension = WEIR_DIMENSION_BYTES,
-     .unset = "0.8 GB",
-     .help = "of the device's context and libraries"},
-    {.name = "communicator",
-     .type = WEIR_KEY_QUANTITY,
-     .offset = AT(communicator_bytes),
-     .dimension = WEIR_DIMENSION_BYTES,
-     .unset = "0.3 GB",
-     .help = "of buffers for each axis that communicates"},
-    {.name = "graphs",
-     .type = WEIR_KEY_BOOL,
-     .offset = AT(graphs),
-     .unset = "no",
-     .help = "CUDA graphs: kernels are not launched one by one"},
-    {.name = "launch",
-     .type = WEIR_KEY_QUANTITY,
-     .offset = AT(launch_s),
-     .dimension = WEIR_DIMENSION_SECONDS,
-     .unset = "5 us",
-     .help = "host time of a kernel"},
-    {.name = "micro_batch_time",
-     .type = WEIR_KEY_QUANTITY,
-     .offset = AT(micro_batch_s),
-     .dimension = WEIR_DIMENSION_SECONDS,
-     .unset = "0 s",
-     .help = "of the host in each micro-batch"},
-    {.name = "step_time",
-     .type = WEIR_KEY_QUANTITY,
-     .offset = AT(step_s),
-     .dimension = WEIR_DIMENSION_SECONDS,
-     .unset = "0 s",
-     .help = "of each step, beside all that is modelled"},
-    {.name = "expert_sync",
-     .type = WEIR_KEY_QUANTITY,
-     .offset = AT(expert_sync_s),
-     .dimension = WEIR_DIMENSION_SECONDS,
-     .unset = "0 s",
-     .help = "of each mixture layer and pass: the host waits for the numbers of rows"},
-    {.name = "jitter",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(jitter),
-     .min = 0,
-     .max = 1,
-     .unset = "0",
-     .help = "a step gets longer by that share for each doubling of devices"},
-    {.name = "gemm_factor",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(gemm_factor),
-     .min = 0.05,
-     .max = 50,
-     .unset = "1",
-     .help = "time of products over that of kernels alone"},
-    {.name = "attention_factor",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(attention_factor),
-     .min = 0.05,
-     .max = 50,
-     .unset = "1",
-     .help = "the same of attention"},
-    {.name = "memory_factor",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(memory_factor),
-     .min = 0.05,
-     .max = 50,
-     .unset = "1",
-     .help = "the same of kernels that only move bytes"},
-    {.name = "tensor_factor",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(tensor_factor),
-     .min = 0,
-     .max = 100,
-     .unset = "1",
-     .help = "time of exchanges of tensor, context and pipeline ranks over the library's"},
-    {.name = "data_factor",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(data_factor),
-     .min = 0,
-     .max = 100,
-     .unset = "1",
-     .help = "the same of data ranks"},
-    {.name = "expert_factor",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(expert_factor),
-     .min = 0,
-     .max = 100,
-     .unset = "1",
-     .help = "the same of expert ranks"},
-    {.name = "overlap_slowdown",
-     .type = WEIR_KEY_NUMBER,
-     .offset = AT(overlap_slowdown),
-     .min = 0,
-     .max = 20,
-     .unset = "0",
-     .help = "share by which hidden communication slows kernels"},
-};
-
-const weir_key_table train_stack_keys = {
-    .title = "stack",
-    .about = "The software: what it fuses and overlaps, and how fast it is beside its kernels.",
-    .keys = keys,
-    .count = sizeof keys / sizeof *keys,
-};
-
-/* A preset alone, or with keys written beside it. */
 weir_code train_read_stack(train_reader *r, const weir_yaml_node *node, weir_err *err)
 {
     scenario_reader ids = {.source = r->source};
-    const weir_yaml_node *preset = node, *tree = node;
-    raw_stack raw = {0};
-    if (node->kind == WEIR_YAML_MAPPING) {
+    const weir_yaml_node *preset = node;
+    const weir_train_stack *base = NULL;
+    const char *id = usual_stack;
+    bool is_mapping = node && node->kind == WEIR_YAML_MAPPING;
+    if (is_mapping) {
         preset = weir_yaml_find(node, "preset");
     }
-    const char *id = "inline";
-    if (preset) {
-        const weir_yaml *doc = NULL;
-        weir_code code = scenario_read_id(&ids, preset, "stacks", &id, err);
-        code = code == WEIR_OK ? train_shelf_stack(r->shelf, id, &doc, err) : code;
-        if (code != WEIR_OK) {
-            return code;
-        }
-        const weir_yaml_node *under =
-            weir_settings_copy(weir_yaml_root(doc), weir_yaml_name(doc), true, r->source.arena);
-        tree = node->kind != WEIR_YAML_MAPPING ? under
-               : under                         ? weir_settings_overlay(node, under, r->source.arena)
-                                               : NULL;
-        if (!tree) {
-            return scenario_no_memory(err);
-        }
-    }
-    weir_code code = weir_keys_read(&r->source, tree, &train_stack_keys, 0, &raw, err);
+    weir_code code = preset ? scenario_read_id(&ids, preset, "stacks", &id, err) : WEIR_OK;
     if (code == WEIR_OK) {
-        r->scenario->job.stack = raw.stack;
-        r->scenario->job.stack.id = id;
+        code = train_shelf_stack(r->shelf, id, &base, err);
     }
-    return code;
+    if (code != WEIR_OK) {
+        return code;
+    }
+    r->scenario->job.stack = *base;
+    return is_mapping ? train_stack_over(&r->source, node, &r->scenario->job.stack, err) : WEIR_OK;
 }

@@ -51,61 +51,6 @@ static weir_code refuse(const weir_train_scenario *scenario, const weir_train_me
     return code;
 }
 
-/* --- disturbances --- */
-
-typedef struct {
-    weir_slow_device *slow;
-    weir_train_link *links;
-} disturbances;
-
-/* "nic 3", "node link 7" */
-static bool parse_link(const char *name, weir_train_link *link)
-{
-    static const char *const kinds[] = {"nic ", "node link ", "node-link "};
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        size_t n = strlen(kinds[k]);
-        if (strncmp(name, kinds[k], n) == 0 && name[n] >= '0' && name[n] <= '9') {
-            char *end;
-            unsigned long device = strtoul(name + n, &end, 10);
-            link->device = (uint32_t)device;
-            link->is_node_link = k > 0;
-            return *end == '\0' && device < UINT32_MAX;
-        }
-    }
-    return false;
-}
-
-static weir_code read_disturbances(const weir_train_scenario *s, disturbances *d, weir_err *err)
-{
-    d->slow = calloc(s->slow_count + (size_t)1, sizeof *d->slow);
-    d->links = calloc(s->broken_count + (size_t)1, sizeof *d->links);
-    if (!d->slow || !d->links) {
-        return TRAIN_NO_MEMORY(err);
-    }
-    for (uint32_t i = 0; i < s->slow_count; i++) {
-        d->slow[i] = (weir_slow_device){s->slow[i].device, s->slow[i].factor};
-    }
-    for (uint32_t i = 0; i < s->broken_count; i++) {
-        const weir_broken_entry *entry = &s->broken[i];
-        if (!parse_link(entry->link, &d->links[i])) {
-            return weir_err_set(err, WEIR_ERR_INPUT,
-                                "%s:%u:%u: disturb.broken: found '%s', expected a link of a device "
-                                "such as 'nic 3' or 'node link 7'",
-                                s->file, entry->place.line, entry->place.column, entry->link);
-        }
-        d->links[i].at_s = entry->at_s;
-        d->links[i].until_s = entry->until_s;
-        d->links[i].share = s->broken_rate ? s->broken_rate[i] : 0;
-    }
-    return WEIR_OK;
-}
-
-static void clear_disturbances(disturbances *d)
-{
-    free(d->slow);
-    free(d->links);
-}
-
 /* --- playing --- */
 
 typedef struct {
@@ -137,22 +82,26 @@ static weir_code calculate(study *s, weir_err *err)
 
 static weir_code play(study *s, weir_err *err)
 {
-    disturbances d = {0};
-    weir_code code = read_disturbances(s->scenario, &d, err);
+    const weir_train_scenario *scenario = s->scenario;
+    weir_slow_device *slow = calloc(scenario->slow_count + (size_t)1, sizeof *slow);
+    weir_code code = slow ? WEIR_OK : TRAIN_NO_MEMORY(err);
+    for (uint32_t i = 0; slow && i < scenario->slow_count; i++) {
+        slow[i] = (weir_slow_device){scenario->slow[i].device, scenario->slow[i].factor};
+    }
     if (code == WEIR_OK) {
-        const weir_train_play play = {.job = &s->scenario->job,
-                                      .steps = s->scenario->steps,
-                                      .slow = d.slow,
-                                      .slow_count = s->scenario->slow_count,
-                                      .jitter = s->scenario->jitter,
-                                      .seed = s->scenario->seed,
-                                      .links = d.links,
-                                      .link_count = s->scenario->broken_count,
+        const weir_train_play play = {.job = &scenario->job,
+                                      .steps = scenario->steps,
+                                      .slow = slow,
+                                      .slow_count = scenario->slow_count,
+                                      .jitter = scenario->jitter,
+                                      .seed = scenario->seed,
+                                      .links = scenario->links,
+                                      .link_count = scenario->link_count,
                                       .unfolded = s->options->unfolded,
                                       .budget = s->options->budget};
         code = weir_train_program_build(&play, &s->program, err);
     }
-    clear_disturbances(&d);
+    free(slow);
     return code == WEIR_OK ? weir_spmd_play(&s->program.spmd, &s->run, err) : code;
 }
 

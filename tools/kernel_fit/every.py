@@ -1,7 +1,7 @@
 """Fits every measured accelerator and writes its preset."""
 import numpy as np
 
-from . import attention, gemm, preset, rows
+from . import attention, datasheet, gemm, preset, rows
 from .fit import select
 from .machine import Machine
 
@@ -9,7 +9,8 @@ VIDUR = {"a100-sxm-80gb": "a100", "h100-sxm": "h100"}
 HOT = {"a100-sxm-80gb": "a100-pcie-80gb", "b200-sxm": "b200-sxm"}  # measured by SimuMax
 # Products and attention in training / alone, where power binds. SimuMax's rows of B200, products one
 # after another without a pause, take 1.36; its attention takes what it takes alone.
-STEADY = {"h100-sxm": (1.18, 1.18), "b200-sxm": (1.17, 1), "gb200": (1.17, 1)}
+STEADY = {"a100-sxm-80gb": (1, 1), "h100-sxm": (1.18, 1.18),
+          "b200-sxm": (1.17, 1), "gb200": (1.17, 1)}
 SOURCES = {
     "aic-gemm": ("aic_gemm: NVIDIA aiconfigurator, TensorRT-LLM, quantising split out", "fitted"),
     "aic-attention": ("aic_attention_fwd: NVIDIA aiconfigurator, TensorRT-LLM, the writing of Q, "
@@ -27,8 +28,8 @@ SOURCES = {
     "successor": ("the newest kernel that is measured here stands for it", "derived"),
     "stream": ("gemm_peak: BabelStream; vidur: additions of up to eight rows", "fitted"),
     "as-products": ("the share that memory-bound products of aic_gemm reach", "derived"),
-    "steady": ("the multiple that published runs need: 195 of H100 (dgxc), Megatron-Bridge on B200 "
-               "and GB200", "fitted"),
+    "steady": ("the multiple that published runs need: none on A100, 195 of H100 (dgxc), "
+               "Megatron-Bridge on B200 and GB200", "fitted"),
 }
 FUSED_TILE = {"a100-sxm-80gb": 128, "h100-sxm": 64, "b200-sxm": 128, "gb200": 128}
 # Forward and backward, in multiples of FlashAttention 2.
@@ -171,7 +172,8 @@ def write(folder, names):
     # H100 first: its rows tell the ratio of both passes. B200's tell it for what follows.
     for name in ("h100-sxm", "a100-sxm-80gb", "b200-sxm", "gb200"):
         fit_attention(Machine(name), memory[name], made[name], fits)
-        if name in STEADY:
-            made[name].add(("power",), dict(zip(("steady", "attention"), STEADY[name])), "steady")
+        made[name].add(("power",), dict(zip(("steady", "attention"), STEADY[name])), "steady")
         if not names or name in names:
-            (folder / f"{name}.yaml").write_text(made[name].text())
+            (folder / f"{name}.yaml").write_text(made[name].text(), encoding="utf-8")
+    if not names or "datasheet" in names:
+        datasheet.write(folder / "datasheet.yaml", memory)

@@ -34,24 +34,28 @@ def law_of(tiles, values, accumulate=1.0):
     return law
 
 
+def quantise_knobs():
+    """Bytes of an element and a fixed part."""
+    return [Knob(5, 0.5, 30, True), Knob(3e-6, 0.2e-6, 20e-6, True)]
+
+
+def seconds(values, tiles, machine, fmt, r, memory):
+    """Of rows of aic_gemm: those of FP8 and FP4 include quantising A."""
+    n = len(values) - (0 if fmt == "bf16" else 2)
+    s = laws.gemm_s(law_of(tiles, values[:n]), machine, fmt, r["m"], r["n"], r["k"])
+    if fmt == "bf16":
+        return s
+    return s + values[n + 1] + values[n] * r["m"] * r["k"] / (machine.memory * memory["share"])
+
+
 def fitted(machine, fmt, rows, memory):
     """(law, quantise or None, errors, guessed)."""
     tiles = TILES[GENERATION[machine.name]]
-    quantised = fmt != "bf16"
-    knobs = knobs_of(tiles) + ([Knob(5, 0.5, 30, True), Knob(3e-6, 0.2e-6, 20e-6, True)]
-                               if quantised else [])
-
-    def seconds(values, r):
-        n = len(knobs) - (2 if quantised else 0)
-        s = laws.gemm_s(law_of(tiles, values[:n]), machine, fmt, r["m"], r["n"], r["k"])
-        if quantised:
-            s = s + values[n + 1] + values[n] * r["m"] * r["k"] / (machine.memory *
-                                                                    memory["share"])
-        return s
-
-    values, error, guessed = both_halves(knobs, seconds, rows)
-    quantise = {"bytes": values[-2], "fixed": values[-1]} if quantised else None
-    return law_of(tiles, values[:len(knobs) - (2 if quantised else 0)]), quantise, error, guessed
+    knobs = knobs_of(tiles) + ([] if fmt == "bf16" else quantise_knobs())
+    values, error, guessed = both_halves(
+        knobs, lambda v, r: seconds(v, tiles, machine, fmt, r, memory), rows)
+    quantise = None if fmt == "bf16" else {"bytes": values[-2], "fixed": values[-1]}
+    return (law_of(tiles, values[:len(tiles) + len(NAMES)]), quantise, error, guessed)
 
 
 def hot(law, machine, rows):

@@ -1,6 +1,7 @@
 """Presets of kernel times as text."""
 
-KEYS = ("depth", "diagonal", "tail", "sustained", "burst", "heating", "memory", "split_traffic", "accumulate",
+KEYS = ("depth", "diagonal", "tail", "sustained", "burst", "heating", "memory", "split_traffic",
+        "accumulate", "misaligned_k", "misaligned_n",
         "tile", "blocks", "dim_step", "traffic", "fp8", "share", "bytes", "steady", "attention")
 TIMES = ("fixed", "split")
 
@@ -24,8 +25,6 @@ def _section(law, source, error, indent):
                      ", ".join(f"[{d}, {number(s)}]" for d, s in law["dims"]) + "]")
     lines += [f"{pad}{key}: {number(law[key])}" for key in KEYS if key in law]
     lines += [f"{pad}{key}: {seconds(law[key])}" for key in TIMES if key in law]
-    if "misaligned" in law:
-        lines.append(f"{pad}misaligned: [" + ", ".join(number(v) for v in law["misaligned"]) + "]")
     if error:
         lines.append(f"{pad}left: {{rows: {error['rows']}, median: {error['median']:.3f}, "
                      f"p90: {error['p90']:.3f}}}")
@@ -68,7 +67,7 @@ class Preset:
 
     def _order(self, path):
         tops = ("gemm", "grouped", "attention", "memory", "power", "quantise")
-        inner = ("fp32", "tf32", "bf16", "fp8", "fp8-block", "fp4", "flash1", "triton", "flash2",
+        inner = ("fp32", "tf32", "bf16", "fp8", "fp8-block", "fp4", "unfused", "flash1", "triton", "flash2",
                  "flash3", "cudnn")
         return (tops.index(path[0]), [inner.index(p) if p in inner else p == "backward"
                                       for p in path[1:]])

@@ -130,6 +130,10 @@ def products(program):
         lines.append("| " + cell([
             NAMES[name], fmt, str(len(r["s"])), left(name, "gemm", fmt), both(guessed, r["s"]),
             other_half(r, interpolated), other_half(r, constant_share(flop))]) + " |")
+    lines += ["", "One law for all, which accelerators have of which only the datasheet is known, judged on the generation that "
+              "its fit left out (A100, H100, Blackwell in turn): " +
+              "; ".join(f"{fmt} {left('datasheet', 'gemm', fmt)}"
+                        for fmt in ("bf16", "fp8", "fp8-block")) + "."]
     return lines
 
 

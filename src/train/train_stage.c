@@ -80,6 +80,33 @@ static void add_ends(layer_costs *costs, uint32_t position, weir_chunk_cost *chu
     }
 }
 
+/* Hidden states that stages hand over; each tensor rank sends its share (Narayanan et al., section
+ * 4.1; with sequence parallelism it has no more than that). */
+static double hand_over_bytes(const weir_train_job *job)
+{
+    const weir_train_plan *p = &job->plan;
+    return 2 * (double)p->micro_batch * p->sequence / p->context * job->model->hidden;
+}
+
+/* What another stage hands over in shares is put together where all ranks need the whole. */
+static void add_gathering(const weir_train_job *job, uint32_t position, weir_chunk_cost *chunk)
+{
+    const weir_train_plan *p = &job->plan;
+    if (p->pipeline == 1 || p->tensor == 1 || p->sequence_parallel) {
+        return;
+    }
+    weir_wire wire =
+        weir_train_wire(job, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_ALL_GATHER, hand_over_bytes(job));
+    weir_piece piece = weir_train_wire_piece(WEIR_PIECE_EXCHANGE, WEIR_GROUP_TENSOR,
+                                             WEIR_COLLECTIVE_ALL_GATHER, &wire);
+    if (position > 0) {
+        weir_pass_add(&chunk->forward, &piece);
+    }
+    if (position + 1 < p->pipeline * p->chunks) {
+        weir_pass_add(&chunk->dgrad, &piece);
+    }
+}
+
 static void add_host(const weir_train_job *job, weir_chunk_cost *chunk)
 {
     const weir_piece idle = {.kind = WEIR_PIECE_IDLE,
@@ -97,6 +124,7 @@ static void make_chunk(layer_costs *costs, uint32_t position, weir_chunk_cost *c
                                .expert_parameters = weights.expert};
     add_layers(costs, range, chunk);
     add_ends(costs, position, chunk);
+    add_gathering(costs->job, position, chunk);
     add_host(costs->job, chunk);
 }
 
@@ -111,10 +139,8 @@ static bool is_like(const weir_train_job *job, uint32_t a, uint32_t b)
 
 static void make_hand_over(const weir_train_job *job, weir_stage_costs *costs)
 {
-    const weir_train_plan *p = &job->plan;
-    double tokens = (double)p->micro_batch * p->sequence / p->context;
-    double bytes = 2 * tokens * job->model->hidden / (p->sequence_parallel ? p->tensor : 1);
-    weir_wire wire = weir_train_wire(job, WEIR_GROUP_PIPELINE, WEIR_COLLECTIVE_SEND_RECV, bytes);
+    weir_wire wire = weir_train_wire(job, WEIR_GROUP_PIPELINE, WEIR_COLLECTIVE_SEND_RECV,
+                                     hand_over_bytes(job) / job->plan.tensor);
     costs->send_s = wire.seconds;
     costs->send_bytes = wire.bytes;
 }

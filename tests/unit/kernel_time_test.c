@@ -233,6 +233,57 @@ static void attention_is_waves_of_query_tiles(void **state)
     assert_near(weir_attention_s(&times, &shape), (4096 + 150) * key_s + 1e-6);
 }
 
+static void documents_packed_into_a_sequence_bound_their_blocks(void **state)
+{
+    (void)state;
+    struct weir_kernel_times times;
+    make(&times);
+    /* One head, 4096 tokens in documents of 512: 32 blocks on 20 places, 256.5 keys on average; the
+     * longest block sees 513, not 4096. */
+    weir_attention_shape shape = {.sequences = 1,
+                                  .heads = 1,
+                                  .kv_heads = 1,
+                                  .queries = 4096,
+                                  .keys = 4096,
+                                  .qk_dim = 128,
+                                  .value_dim = 128,
+                                  .pairs = 4096 * 256.5,
+                                  .kernel = WEIR_ATTENTION_FLASH2,
+                                  .format = WEIR_GEMM_16};
+    double key_s = 128 * (2.0 * 256) / (0.6 * 100e12 / 20);
+    double waves = (1 + 0.5 + 0.5 * 0.6) * (256.5 + 150) * key_s, longest = (513 + 150) * key_s;
+    assert_near(weir_attention_s(&times, &shape), (waves > longest ? waves : longest) + 1e-6);
+}
+
+static void steady_load_lowers_the_clock(void **state)
+{
+    (void)state;
+    struct weir_kernel_times alone, hot;
+    make(&alone);
+    hot = alone;
+    hot.steady = 1.5;
+    hot.steady_attention = 1.25;
+    kernel_times_work_out(&hot);
+    /* Bound by arithmetic, so all but the fixed part and the memory's share of it grows. */
+    weir_gemm_shape shape = {.m = 20000, .n = 20000, .k = 20000, .format = WEIR_GEMM_16};
+    double ratio = (weir_gemm_s(&hot, &shape) - 1e-3) / (weir_gemm_s(&alone, &shape) - 1e-3);
+    assert_true(ratio > 1.499 && ratio <= 1.5);
+    weir_attention_shape attention = {.sequences = 8,
+                                      .heads = 8,
+                                      .kv_heads = 8,
+                                      .queries = 4096,
+                                      .keys = 4096,
+                                      .qk_dim = 128,
+                                      .value_dim = 128,
+                                      .pairs = 4096.0 * 4096,
+                                      .kernel = WEIR_ATTENTION_FLASH2,
+                                      .format = WEIR_GEMM_16};
+    assert_near((weir_attention_s(&hot, &attention) - 1e-6) /
+                    (weir_attention_s(&alone, &attention) - 1e-6),
+                1.25);
+    assert_near(weir_memory_s(&hot, 1e9), weir_memory_s(&alone, 1e9));
+}
+
 static void bytes_take_their_time(void **state)
 {
     (void)state;
@@ -559,6 +610,8 @@ int main(void)
         cmocka_unit_test(odd_rows_starve_tensor_cores),
         cmocka_unit_test(groups_round_up_each),
         cmocka_unit_test(attention_is_waves_of_query_tiles),
+        cmocka_unit_test(documents_packed_into_a_sequence_bound_their_blocks),
+        cmocka_unit_test(steady_load_lowers_the_clock),
         cmocka_unit_test(bytes_take_their_time),
         cmocka_unit_test(more_takes_no_less),
         cmocka_unit_test(nothing_beats_the_roofline),

@@ -1,92 +1,163 @@
-/* train.c: `weir train`: where would this training step wait? */
+#include "cli/train.h"
+
 #include "cli/commands.h"
+#include "cli/input.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/train_lines.h"
-#include "cli/value.h"
+#include "report/train_sweep_text.h"
+#include "report/train_text.h"
+#include "result/json.h"
+#include "study/train_sweep.h"
 
-#include <string.h>
-
-enum { OPT_SET = 1, OPT_LINES, OPT_JSON, MOST_SETTINGS = 256 };
-
-static const cli_option TRAIN_OPTIONS[] = {
-    {OPT_SET, "--set", "KEY=VALUE", NULL,
-     "replace a part of the scenario; may be given several times", "--set plan.tensor=4"},
-    {OPT_LINES, "--lines", "FILE", "@file",
-     "a scenario on each line (JSON), instead of SCENARIO; a result on each line out", NULL},
-    {OPT_JSON, "--json", NULL, NULL, "print the result as one JSON object", NULL},
-};
-
-static const cli_example TRAIN_EXAMPLES[] = {
-    {"weir train examples/train/llama3-70b-64.yaml", "where a step waits"},
-};
-
-const cli_command TRAIN_COMMAND = {
-    .name = "train",
-    .operands = "SCENARIO",
-    .question = "where would this training step wait?",
-    .about = "Calculates a training step of a model on a cluster: time, memory, the four waits.",
-    .options = TRAIN_OPTIONS,
-    .option_count = sizeof TRAIN_OPTIONS / sizeof *TRAIN_OPTIONS,
-    .examples = TRAIN_EXAMPLES,
-    .example_count = sizeof TRAIN_EXAMPLES / sizeof *TRAIN_EXAMPLES,
-    .run = train_run,
-};
-
-static weir_code one(const char *path, const weir_setting *settings, uint32_t count, weir_err *err)
+static void run_clear(train_run_state *run)
 {
-    weir_text out = {0};
+    weir_result_free(run->result);
+    weir_lines_clear(&run->lines);
+    weir_spmd_run_clear(&run->played);
+    weir_budget_free(run->budget);
+    weir_text_clear(&run->input);
+}
+
+static weir_code play(train_run_state *run, weir_err *err)
+{
+    const train_options *o = run->options;
     weir_train_scenario scenario = {0};
-    weir_train_step step;
-    weir_train_scratch *scratch = weir_train_scratch_new();
-    weir_code code = scratch ? weir_train_scenario_read(path, settings, count, &scenario, err)
-                             : weir_err_set(err, WEIR_ERR_MEMORY, "no memory");
-    if (code == WEIR_OK) {
-        code = weir_train_step_of(&scenario.job, scratch, &step, err);
-    }
-    if (code == WEIR_OK) {
-        train_step_write(&out, &scenario, &step);
-        weir_text_char(&out, '\n');
-        code = output_print(&out, err);
-    }
-    weir_text_clear(&out);
-    weir_train_scratch_free(scratch);
+    const weir_train_options options = {.segments = o->perfetto || o->series_timeline,
+                                        .flops = o->flops,
+                                        .threads = o->threads,
+                                        .ignores_memory = o->ignores_memory,
+                                        .budget = run->budget};
+    run->result = weir_result_new();
+    if (!run->result)
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory");
+    weir_code code =
+        weir_train_scenario_parse(input_name(o->scenario), run->input.p ? run->input.p : "",
+                                  run->input.n, o->settings, o->setting_count, &scenario, err);
+    if (code == WEIR_OK)
+        code = weir_train_study(&scenario, &options, run->result, &run->played, &run->lines, err);
+    run->result->seed = scenario.seed;
     weir_train_scenario_clear(&scenario);
     return code;
+}
+
+static weir_code answer(train_run_state *run, progress *p, weir_err *err)
+{
+    const train_options *o = run->options;
+    progress_stage(p, "reading");
+    run->budget = weir_budget_new(o->max_memory_bytes);
+    if (!run->budget)
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory");
+    weir_code code = input_read(o->scenario, &run->input, err);
+    progress_stage(p, "playing");
+    if (code == WEIR_OK)
+        code = play(run, err);
+    if (code == WEIR_OK)
+        code = train_note_scenario(run, err);
+    progress_stage(p, "writing");
+    return code == WEIR_OK ? train_write_files(run, err) : code;
+}
+
+/* The played step as the one row of a sweep without keys. */
+static weir_code write_csv(weir_text *out, const weir_result *result, weir_err *err)
+{
+    const weir_training_result *t = result->training;
+    weir_train_sweep_row row = {
+        .fits =
+            !(t->memory_bytes.capacity > 0) || t->memory_bytes.total <= t->memory_bytes.capacity,
+        .step_s = t->step_s,
+        .tokens_per_s = t->tokens_per_s,
+        .tokens_per_s_per_device = t->tokens_per_s_per_device,
+        .mfu = t->mfu,
+        .hfu = t->hfu,
+        .bubble_share = t->bubble_share,
+        .memory_bytes = t->memory_bytes.total,
+        .capacity_bytes = t->memory_bytes.capacity,
+    };
+    double wall_ns = (double)result->total.wall_ns;
+    for (int w = 0; w < WEIR_WAIT_COUNT && wall_ns > 0; w++)
+        row.wait_s[w] = (double)result->total.waits.ns[w] / wall_ns * t->step_s;
+    const weir_train_sweep sweep = {.rows = &row, .row_count = 1, .best = 0};
+    return weir_report_train_sweep_csv(out, &sweep, err);
+}
+
+static void show_timeline(train_run_state *run)
+{
+    run->result->timeline = run->played.timeline;
+    run->result->lines = &run->lines;
+    uint64_t spans = run->lines.first ? run->lines.first[run->lines.device_count] : 0;
+    if (spans > WEIR_JSON_TIMELINE_MOST)
+        weir_result_note(run->result, "series.timeline has the first %d of %llu spans",
+                         WEIR_JSON_TIMELINE_MOST, (unsigned long long)spans);
+}
+
+static weir_code print_result(train_run_state *run, weir_err *err)
+{
+    const train_options *o = run->options;
+    weir_text out = {0};
+    weir_code code = WEIR_OK;
+    if (o->series_timeline)
+        show_timeline(run);
+    if (o->json)
+        code = weir_result_json(&out, run->result, err);
+    else if (o->csv)
+        code = write_csv(&out, run->result, err);
+    else if (!o->quiet)
+        code = weir_report_train(&out, run->result, output_wants_colour(), err);
+    if (code == WEIR_OK)
+        code = output_print(&out, err);
+    weir_text_clear(&out);
+    return code;
+}
+
+static int run_one(const train_options *options)
+{
+    weir_err err = {0};
+    train_run_state run = {.options = options};
+    progress *p = progress_start(!options->quiet);
+    weir_code code = answer(&run, p, &err);
+    progress_stop(p);
+    if (code == WEIR_OK)
+        code = print_result(&run, &err);
+    int exit_code = code == WEIR_OK ? EXIT_DONE : report_error(&err);
+    if (code == WEIR_OK &&
+        fail_if_report(options->conditions, options->condition_count, run.result))
+        exit_code = EXIT_FINDING;
+    run_clear(&run);
+    return exit_code;
+}
+
+static int run_sweep(const train_options *options)
+{
+    weir_err err = {0};
+    train_run_state run = {.options = options};
+    progress *p = progress_start(!options->quiet);
+    progress_stage(p, "calculating");
+    weir_code code = input_read(options->scenario, &run.input, &err);
+    if (code == WEIR_OK)
+        code = train_sweep(&run, &err);
+    progress_stop(p);
+    run_clear(&run);
+    return code == WEIR_OK ? EXIT_DONE : report_error(&err);
+}
+
+static int run_lines(const train_options *o)
+{
+    weir_err err = {0};
+    weir_code code = train_lines(o->lines, o->settings, o->setting_count, &err);
+    return code == WEIR_OK ? EXIT_DONE : report_error(&err);
 }
 
 int train_run(int argc, char **argv)
 {
     weir_err err = {0};
-    weir_setting settings[MOST_SETTINGS];
-    uint32_t setting_count = 0;
-    const char *scenario = NULL, *lines = NULL;
-    cli_args args = args_start(&TRAIN_COMMAND, argc, argv);
-    cli_arg arg = {0};
-    weir_code code = args_next(&args, &arg, &err);
-    for (; code == WEIR_OK && arg.id != CLI_END; code = args_next(&args, &arg, &err)) {
-        if (arg.id == CLI_HELP) {
-            return show_command_help(&TRAIN_COMMAND);
-        }
-        if (arg.id == OPT_LINES) {
-            lines = arg.value;
-        } else if (arg.id == CLI_OPERAND) {
-            scenario = arg.value;
-        } else if (arg.id == OPT_SET && setting_count < MOST_SETTINGS) {
-            const char *equals = strchr(arg.value, '=');
-            char *key = equals ? strndup(arg.value, (size_t)(equals - arg.value)) : NULL;
-            if (!key) {
-                code = weir_err_set(&err, WEIR_ERR_USAGE, "--set needs KEY=VALUE");
-                break;
-            }
-            settings[setting_count++] = (weir_setting){key, equals + 1};
-        }
-    }
-    if (code == WEIR_OK && !lines && !scenario) {
-        code = weir_err_set(&err, WEIR_ERR_USAGE, "weir train needs a scenario");
-    }
-    if (code == WEIR_OK) {
-        code = lines ? train_lines(lines, settings, setting_count, &err)
-                     : one(scenario, settings, setting_count, &err);
-    }
-    return code == WEIR_OK ? EXIT_DONE : report_error(&err);
+    train_options options;
+    if (train_options_parse(argc, argv, &options, &err) != WEIR_OK)
+        return report_error(&err);
+    int exit_code = options.help              ? show_command_help(&TRAIN_COMMAND)
+                    : options.lines           ? run_lines(&options)
+                    : options.sweep_count > 0 ? run_sweep(&options)
+                                              : run_one(&options);
+    train_options_clear(&options);
+    return exit_code;
 }

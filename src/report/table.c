@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE_COLUMNS = 80, GAP = 2, MAX_COLUMNS = 12 };
+enum { PAGE_COLUMNS = 80, GAP = 2, MAX_COLUMNS = 20 };
 
 void table_begin(table *t, const char *align)
 {

@@ -156,12 +156,13 @@ def small_additions(gpu):
 # --- grouped products ---
 
 UNGATED = {(2688, 1856), (2048, 5120), (8192, 5120)}  # hidden, inter: without a gate
-MOE = ("m", "hidden", "inter", "up", "groups", "s", "half")
+MOE = ("m", "hidden", "inter", "up", "groups", "parts", "s", "half")
 
 
 def moe():
     """(accelerator, format) -> balanced routing, at least 256 columns of an expert on a device; up:
-    columns of the first product; with permutation and activation."""
+    columns of the first product; parts: devices that share the experts, of which this has m rows if
+    all have as many; with permutation and activation."""
     found = {}
     for r in read("aic_moe_fwd.csv"):
         n, h, i, k, e, tp, ep = (int(r[c]) for c in ("num_tokens", "hidden", "inter", "topk",
@@ -169,7 +170,7 @@ def moe():
         if r["gpu"] in ACCELERATORS and r["distribution"] == "balanced" and i // tp >= 256:
             gate = 1 if (h, i) in UNGATED else 2
             found.setdefault((ACCELERATORS[r["gpu"]], FORMATS[r["dtype"]]), []).append(
-                (n * k / ep, h, i // tp, gate * (i // tp), e // ep,
+                (n * k / ep, h, i // tp, gate * (i // tp), e // ep, ep,
                  float(r["latency_ms"]) * 1e-3, half(n, h, i, k, e, tp, ep)))
     return {key: columns(v, MOE) for key, v in found.items()}
 

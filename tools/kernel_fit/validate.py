@@ -193,22 +193,30 @@ def benchmark_parts(seen, s, memory):
         wrong = np.abs(columns(seen, s) @ found / seen["s"] - 1)
         weight = 1 / np.maximum(wrong, 0.05)
         found, _ = nnls(columns(seen, s) / seen["s"][:, None] * weight[:, None], weight)
-    return lambda r, t: columns(r, t) @ found
+    return found[3], lambda r, t: columns(r, t) @ found
 
 
 def grouped(program):
     lines = ["## Grouped products", "",
              "Experts use the law of the dense product, rows rounded to tiles for each; nothing of it was fitted here. "
              "`aic_moe_fwd` (balanced) measures two products with permutation and activation: their bytes, a fixed "
-             "part and a scale are fitted on one half and judged on the other.", "",
-             "| accelerator | format | rows | half/half |", "|---|---|---|---|"]
-    for (name, fmt), r in sorted(rows.moe().items()):
-        r["products"] = (grouped_s(program, name, fmt, r["m"], r["up"], r["hidden"], r["groups"]) +
-                         grouped_s(program, name, fmt, r["m"], r["hidden"], r["inter"], r["groups"]))
+             "part and a scale of the products are fitted on one half and judged on the other. Where devices share the "
+             "experts, the table does not say how many rows fell to the one that was measured; an equal part is "
+             "taken, and the worst tenth shows that it was not always so.", "",
+             "| accelerator | format | experts | rows | half/half | scale |", "|---|---|---|---|---|---|"]
+    for (name, fmt), every in sorted(rows.moe().items()):
         memory = Machine(name).memory
-        guess = lambda seen, unseen: benchmark_parts(seen, seen["products"], memory)(
-            unseen, unseen["products"])
-        lines.append("| " + cell([NAMES[name], fmt, str(len(r["s"])), other_half(r, guess)]) + " |")
+        for what, which in (("all on the device", every["parts"] == 1),
+                            ("shared", every["parts"] > 1)):
+            r = {key: column[which] for key, column in every.items()}
+            r["products"] = (
+                grouped_s(program, name, fmt, r["m"], r["up"], r["hidden"], r["groups"]) +
+                grouped_s(program, name, fmt, r["m"], r["hidden"], r["inter"], r["groups"]))
+            guess = lambda seen, unseen: benchmark_parts(seen, seen["products"], memory)[1](
+                unseen, unseen["products"])
+            scale, _ = benchmark_parts(r, r["products"], memory)
+            lines.append("| " + cell([NAMES[name], fmt, what, str(len(r["s"])),
+                                      other_half(r, guess), f"{scale:.2f}"]) + " |")
     return lines
 
 
@@ -233,10 +241,11 @@ def published():
 
 
 def unseen(program):
-    lines = ["## Kernels that no fit has seen", "",
-             "Measured / Weir: above 1 the device was slower than the law says. A hot device (rows one after another "
-             "without a pause) has a lower clock where power binds: the preset's `power` is for that, and is not "
-             "applied here.", "",
+    lines = ["## Kernels from elsewhere", "",
+             "Measured / Weir: above 1 the device was slower than the law says. No fit has seen these rows, except that "
+             "SimuMax's tell `accumulate`, the `power` of A100 PCIe and, with others, attention on B200. A hot device "
+             "(rows one after another without a pause) has a lower clock where power binds: the preset's `power` is for "
+             "that, and is not applied here.", "",
              "| rows | accelerator | format | rows | measured / Weir, median | 10th to 90th percentile |",
              "|---|---|---|---|---|---|"]
 

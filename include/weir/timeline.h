@@ -107,6 +107,9 @@ typedef struct {
     uint32_t graph_id; /* CUDA graph */
     uint32_t registers;
     uint64_t bytes; /* of a copy or memset */
+    uint32_t
+        told_cause;    /* 1 + weir_cause (timeline/waits.h) that a simulation wrote down; 0: none */
+    uint32_t reserved; /* 0 */
 } weir_shape;
 
 typedef enum {

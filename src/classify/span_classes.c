@@ -316,12 +316,23 @@ static finding classify_comm(const context *c, weir_span_id s, const weir_name_c
     return (finding){WEIR_CLASS_COMM, weir_comm_cause(kind), WEIR_BY_NAME};
 }
 
+/* A simulation knows what bounds its kernels. */
+static finding told_finding(weir_cause cause)
+{
+    bool is_memory = weir_cause_wait(cause) == WEIR_WAIT_CACHE;
+    return (finding){is_memory ? WEIR_CLASS_MEMORY : WEIR_CLASS_MATH, cause, WEIR_BY_COUNTED};
+}
+
 static finding classify_kernel(const context *c, weir_span_id s)
 {
     weir_name_id id = c->spans.name[s];
     const weir_name_class *name = &c->names->names[id];
     if (name->cls == WEIR_CLASS_COMM) {
         return classify_comm(c, s, name);
+    }
+    const weir_shape *shape = weir_timeline_shape_of(c->t, s);
+    if (shape && shape->told_cause) {
+        return told_finding((weir_cause)(shape->told_cause - 1));
     }
     finding f = {name->cls, name->cause, name->known ? WEIR_BY_NAME : WEIR_BY_NOTHING};
     if (can_have_shapes(name)) {

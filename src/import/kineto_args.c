@@ -3,6 +3,7 @@
 
 #include "codec/json_bytes.h"
 #include "codec/json_scan.h"
+#include "timeline/waits.h"
 
 static kineto_comm *comm_of(kineto_event *e)
 {
@@ -179,6 +180,19 @@ static const char *op_argument(const kineto_parser *ps, weir_str key, const char
     return p;
 }
 
+/* What a simulation wrote down of the span (report/kineto_events.c). */
+static const char *cause_argument(const kineto_parser *ps, const char *p)
+{
+    kineto_event *e = ps->event;
+    weir_str text = {"", 0};
+    weir_cause cause;
+    p = kineto_read_text(ps, p, &text);
+    if (p && weir_cause_find(text, &cause)) {
+        e->told_cause = 1 + (uint32_t)cause;
+    }
+    return p;
+}
+
 static const char *argument(const kineto_parser *ps, weir_str key, const char *p)
 {
     kineto_event *e = ps->event;
@@ -193,6 +207,9 @@ static const char *argument(const kineto_parser *ps, weir_str key, const char *p
     }
     if (KEY("stream")) {
         return kineto_read_integer(ps, p, &e->stream);
+    }
+    if (KEY("weir cause")) {
+        return cause_argument(ps, p);
     }
     bool known = false;
     if (e->category == KINETO_KERNEL || e->category == KINETO_MEMCPY ||
@@ -235,7 +252,9 @@ void kineto_reset_arguments(kineto_event *e)
     e->open = false;
     e->external = e->correlation = 0;
     e->device = e->stream = e->wait_stream = e->wait_record = INT64_MIN;
-    e->shape = (weir_shape){{0}, {0}, 0, 0, 0};
+    static const weir_shape no_shape;
+    e->shape = no_shape;
+    e->told_cause = 0;
     e->dims = e->types = e->concrete = e->sync_kind = e->label = none;
 }
 

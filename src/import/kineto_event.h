@@ -53,6 +53,7 @@ typedef struct {
     /* of the arguments */
     bool open;
     uint32_t external, correlation;
+    uint32_t told_cause;    /* 1 + weir_cause of args."weir cause"; 0: none */
     int64_t device, stream; /* INT64_MIN = not given */
     weir_shape shape;
     weir_str dims, types, concrete;   /* raw JSON arrays, "" = none */

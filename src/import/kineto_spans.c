@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "codec/json_scan.h"
 #include "import/kineto_comm.h"
+#include "timeline/waits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,19 @@ static weir_code dims_intern(kineto_shard *s, const kineto_event *e, uint32_t *d
     return code;
 }
 
+/* A host span of a simulation is called by its cause, which ledger/host.c looks for. */
+static weir_code told_name(kineto_shard *s, weir_cause cause, weir_name_id *name, weir_err *err)
+{
+    weir_text text = {0};
+    weir_text_printf(&text, "%s%s", WEIR_TOLD_PREFIX, weir_cause_name(cause));
+    weir_code code =
+        text.failed
+            ? weir_err_set(err, WEIR_ERR_MEMORY, "%s: out of memory", s->file.p)
+            : weir_timeline_intern(s->shard, (weir_str){text.p, (uint32_t)text.n}, name, err);
+    weir_text_clear(&text);
+    return code;
+}
+
 static weir_code detail_find(kineto_shard *s, const kineto_event *e, weir_span_kind kind,
                              uint32_t *detail, weir_err *err)
 {
@@ -279,9 +293,11 @@ static weir_code detail_find(kineto_shard *s, const kineto_event *e, weir_span_k
     if (kind <= WEIR_SPAN_MEMSET) {
         uint32_t shape = 0;
         static const weir_shape empty;
-        weir_code code = memcmp(&e->shape, &empty, sizeof empty) == 0
+        weir_shape own = e->shape;
+        own.told_cause = e->has_comm ? 0 : e->told_cause;
+        weir_code code = memcmp(&own, &empty, sizeof empty) == 0
                              ? WEIR_OK
-                             : weir_timeline_add_shape(s->shard, &e->shape, &shape, err);
+                             : weir_timeline_add_shape(s->shard, &own, &shape, err);
         *detail = shape;
         return code == WEIR_OK && e->has_comm ? kineto_comm_add(s, e, shape, detail, err) : code;
     }
@@ -432,6 +448,9 @@ static weir_code span_add(kineto_shard *s, kineto_event *e, weir_span_kind kind,
     weir_code code = lane_find(s, e, device ? WEIR_LANE_STREAM : WEIR_LANE_THREAD, &span.lane, err);
     if (code == WEIR_OK) {
         code = name_intern(s, e->name, e->name_escaped, &span.name, &name_flags, err);
+    }
+    if (code == WEIR_OK && !device && e->told_cause) {
+        code = told_name(s, (weir_cause)(e->told_cause - 1), &span.name, err);
     }
     if (code == WEIR_OK) {
         code = detail_find(s, e, kind, &span.detail, err);

@@ -43,6 +43,16 @@ weir_host_activity ledger_host_activity(const ledger_run *run, weir_span_id span
                : (weir_host_activity)run->host_activity[run->spans.name[span]];
 }
 
+/* 1 + the cause that the name tells; 0: none. */
+static uint8_t told_cause(weir_str name)
+{
+    weir_str prefix = weir_str_from(WEIR_TOLD_PREFIX);
+    weir_cause cause;
+    bool is_told = weir_str_starts(name, prefix) &&
+                   weir_cause_find((weir_str){name.p + prefix.n, name.n - prefix.n}, &cause);
+    return is_told ? (uint8_t)(1 + cause) : 0;
+}
+
 weir_code ledger_hosts(ledger_run *run, weir_err *err)
 {
     const weir_timeline *t = run->in->timeline;
@@ -50,8 +60,9 @@ weir_code ledger_hosts(ledger_run *run, weir_err *err)
              names = weir_timeline_name_count(t);
     run->parent = malloc((hosts + (size_t)1) * sizeof *run->parent);
     run->host_activity = calloc(names + (size_t)1, 1);
+    run->told_cause = calloc(names + (size_t)1, 1);
     run->blocks = calloc(hosts + (size_t)1, 1);
-    bool ok = run->parent && run->host_activity && run->blocks;
+    bool ok = run->parent && run->host_activity && run->told_cause && run->blocks;
     if (ok) {
         copies_find(run);
     }
@@ -72,6 +83,7 @@ weir_code ledger_hosts(ledger_run *run, weir_err *err)
             run->host_activity[name] = (uint8_t)weir_host_names_classify(
                 run->in->host_names, (weir_span_kind)run->spans.kind[s],
                 weir_timeline_name(t, name));
+            run->told_cause[name] = told_cause(weir_timeline_name(t, name));
         }
     }
     free(seen);

@@ -40,6 +40,11 @@ static bool activity_cause(weir_host_activity activity, weir_cause *cause)
 static bool chain_cause(const ledger_run *run, weir_span_id s, int64_t t, weir_cause *cause)
 {
     for (; s != WEIR_NONE; s = run->parent[s - run->spans.device_count]) {
+        uint8_t told = run->told_cause[run->spans.name[s]];
+        if (told && ledger_end(run, s) > t) {
+            *cause = (weir_cause)(told - 1);
+            return true;
+        }
         if (ledger_end(run, s) > t && activity_cause(ledger_host_activity(run, s), cause)) {
             return true;
         }

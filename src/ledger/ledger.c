@@ -20,6 +20,7 @@ static void run_clear(ledger_run *run)
     free(run->last_is_seen);
     free(run->parent);
     free(run->host_activity);
+    free(run->told_cause);
     free(run->blocks);
     free(run->orphans);
     free(run->orphan_first);

@@ -57,6 +57,7 @@ typedef struct {
     bool *last_is_seen;      /* by instance: who arrived last is among the members seen */
     weir_span_id *parent;    /* by host span (id - device_count of spans): enclosing span */
     uint8_t *host_activity;  /* by name id: weir_host_activity of such a host span */
+    uint8_t *told_cause;     /* by name id: 1 + weir_cause that a simulation wrote down, or 0 */
     uint8_t *blocks;         /* by host span: the call returned after the copy that it started */
     weir_sort_pair *orphans; /* starts of graph launches without a kernel in the trace, by rank */
     uint32_t *orphan_first;  /* rank_count + 1 */

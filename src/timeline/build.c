@@ -138,7 +138,7 @@ void weir_timeline_label_lane(weir_timeline *t, weir_lane_id lane, weir_name_id 
 weir_code weir_timeline_add_shape(weir_timeline *t, const weir_shape *shape, uint32_t *detail,
                                   weir_err *err)
 {
-    _Static_assert(sizeof(weir_shape) == 40, "hashed as bytes: no padding");
+    _Static_assert(sizeof(weir_shape) == 48, "hashed as bytes: no padding");
     weir_code code =
         weir_intern_add(t->shape_keys, (weir_str){(const char *)shape, sizeof *shape}, detail);
     return code == WEIR_OK ? code : timeline_failed(t, code, err);

@@ -73,6 +73,8 @@ const char *weir_cause_name(weir_cause cause);       /* "compute.gemm", ... */
 const char *weir_cause_short_name(weir_cause cause); /* "gemm", ... */
 const char *weir_cause_meaning(weir_cause cause);
 weir_wait weir_cause_wait(weir_cause cause);
+/* What the names of host spans begin with whose cause a simulation wrote down. */
+#define WEIR_TOLD_PREFIX "weir cause: "
 /* Finds "wait.cause"; false where there is none. */
 bool weir_cause_find(weir_str name, weir_cause *cause);
 

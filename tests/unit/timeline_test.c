@@ -129,7 +129,7 @@ static void the_same_lane_shape_or_group_gets_one_row(void **state)
     assert_int_equal(lane(t, WEIR_LANE_STREAM, r, 0, 7), lane(t, WEIR_LANE_STREAM, r, 0, 7));
     assert_true(lane(t, WEIR_LANE_STREAM, r, 0, 7) != lane(t, WEIR_LANE_THREAD, r, 0, 7));
     uint32_t a = 0, b = 0, c = 0;
-    weir_shape shape = {{1, 2, 3}, {4, 5, 6}, 0, 32, 0};
+    weir_shape shape = {.grid = {1, 2, 3}, .block = {4, 5, 6}, .registers = 32};
     OK(weir_timeline_add_shape(t, &shape, &a, &err));
     OK(weir_timeline_add_shape(t, &shape, &b, &err));
     shape.bytes = 1;
@@ -159,7 +159,7 @@ static weir_timeline *shard_make(weir_budget *budget, int32_t number)
     weir_timeline_label_lane(t, stream, name(t, "stream 7"));
     uint32_t shape = 0, comm = 0;
     weir_group_id group = 0;
-    weir_shape s = {{(uint32_t)number + 1, 1, 1}, {1, 1, 1}, 0, 0, 0};
+    weir_shape s = {.grid = {(uint32_t)number + 1, 1, 1}, .block = {1, 1, 1}};
     OK(weir_timeline_add_shape(t, &s, &shape, &err));
     weir_group g = {.name = name(t, "dp"), .size = 2, .rank_count = 2, .ranks = ranks};
     OK(weir_timeline_add_group(t, &g, &group, &err));

@@ -35,24 +35,42 @@ const weir_key_table train_cluster_keys = {
 
 /* --- what is not written ------------------------------------------------------------------ */
 
+/* The name of the accelerator, one of presets/accelerators. */
+static weir_code read_name(train_reader *r, const weir_yaml_node *cluster, const char **name,
+                           weir_err *err)
+{
+    scenario_reader ids = {.source = r->source};
+    const weir_yaml_node *named = weir_yaml_find(cluster, "accelerator");
+    if (!named) {
+        return weir_yaml_fail(r->source.doc, cluster, err,
+                              "found no accelerator, expected accelerator: h100-sxm or another one "
+                              "of presets/accelerators");
+    }
+    return scenario_read_id(&ids, named, "accelerators", name, err);
+}
+
 /* The cluster's own keys over those of a usual node of its accelerator. */
 static weir_code add_host(train_reader *r, const weir_yaml_node *node, const weir_yaml_node **whole,
                           weir_err *err)
 {
     static const char *const about[] = {"source", NULL}, *const ours[] = {"kernels", NULL};
-    const weir_yaml_node *named = weir_yaml_find(node, "accelerator");
     weir_arena *arena = r->source.arena;
-    if (!named || named->kind != WEIR_YAML_SCALAR) {
-        return weir_yaml_fail(r->source.doc, named ? named : node, err,
-                              "found no name of an accelerator, expected accelerator: h100-sxm or "
-                              "another one of presets/accelerators");
+    const char *name;
+    weir_code code = read_name(r, node, &name, err);
+    if (code != WEIR_OK) {
+        return code;
     }
+    const weir_yaml_node *host = weir_yaml_find(weir_yaml_root(r->shelf->hosts), name);
+    const weir_yaml_node *under =
+        host ? train_plain_members(host, about, weir_yaml_name(r->shelf->hosts), arena) : NULL;
     *whole = train_plain_members(node, ours, NULL, arena);
-    const weir_yaml_node *root = weir_yaml_root(r->shelf->hosts);
-    const weir_yaml_node *host = weir_yaml_find(root, named->text.p);
-    if (*whole && host && host->kind == WEIR_YAML_MAPPING) {
-        const weir_yaml_node *under =
-            train_plain_members(host, about, weir_yaml_name(r->shelf->hosts), arena);
+    if (*whole && !host && !weir_yaml_find(node, "nic")) {
+        return weir_yaml_fail(r->source.doc, node, err,
+                              "found no nic, which is needed: presets/hosts.yaml has no usual node "
+                              "of %.60s, expected for example nic: cx7-400g, and node_link",
+                              name);
+    }
+    if (*whole && host) {
         *whole = under ? weir_settings_overlay(*whole, under, arena) : NULL;
     }
     return *whole ? WEIR_OK : scenario_no_memory(err);

@@ -76,13 +76,19 @@ static const weir_key_table top = {
 
 /* --- the whole ---------------------------------------------------------------------------- */
 
-/* Where the key that a fault is about was written; its section where it was not. */
-static const weir_yaml_node *place_of(const weir_yaml_node *root, const char *key)
+/* The fault where its key was written, in its section where it was not. */
+static weir_code reject(train_reader *r, const weir_yaml_node *root, const weir_train_fault *fault,
+                        weir_err *err)
 {
     const weir_yaml_node *plan = weir_yaml_find(root, "plan");
-    const char *dot = strchr(key, '.');
+    const char *dot = strchr(fault->key, '.');
     const weir_yaml_node *member = dot ? weir_yaml_find(plan, dot + 1) : NULL;
-    return member ? member : plan;
+    if (member && member->origin &&
+        weir_str_ends(weir_str_from(member->origin), weir_str_from(fault->key))) {
+        return weir_yaml_fail(r->source.doc, member, err, "%s", fault->text); /* --set plan.key */
+    }
+    return weir_yaml_fail(r->source.doc, member ? member : plan, err, "%s: %s", fault->key,
+                          fault->text);
 }
 
 static weir_code check(train_reader *r, const weir_yaml_node *root, weir_err *err)
@@ -90,11 +96,7 @@ static weir_code check(train_reader *r, const weir_yaml_node *root, weir_err *er
     weir_train_scenario *s = r->scenario;
     weir_train_fault fault = {0};
     uint64_t devices = (uint64_t)s->cluster.nodes * s->cluster.devices;
-    if (weir_train_is_sound(&s->job, devices, &fault)) {
-        return WEIR_OK;
-    }
-    return weir_yaml_fail(r->source.doc, place_of(root, fault.key), err, "%s: %s", fault.key,
-                          fault.text);
+    return weir_train_is_sound(&s->job, devices, &fault) ? WEIR_OK : reject(r, root, &fault, err);
 }
 
 /* Files are looked for beside the scenario. */

@@ -40,6 +40,20 @@ void weir_pass_join(weir_pass_cost *pass, const weir_pass_cost *other, double ti
     pass->model_flop += other->model_flop * times;
 }
 
+/* Of all experts of the device; gradients of weights sum over the rows of each. */
+static double grouped_s(const weir_train_job *job, const weir_op *op, weir_gemm_shape shape)
+{
+    double load = job->plan.expert_load > 0 ? job->plan.expert_load : 1;
+    if (op->pass != WEIR_PASS_WGRAD || op->batch == 0) {
+        return weir_grouped_gemm_s(job->kernels, &shape, op->batch, load);
+    }
+    uint64_t rows = (uint64_t)((double)op->m * load / (double)op->batch);
+    shape.m = op->k;
+    shape.k = rows > 0 ? rows : 1;
+    shape.batch = op->batch;
+    return weir_gemm_s(job->kernels, &shape);
+}
+
 static double gemm_s(const weir_train_job *job, const weir_op *op)
 {
     const weir_kernel_times *k = job->kernels;
@@ -54,10 +68,8 @@ static double gemm_s(const weir_train_job *job, const weir_op *op)
                                    .format = format,
                                    .accumulates =
                                        op->pass == WEIR_PASS_WGRAD && !s->separate_accumulation};
-    double load = job->plan.expert_load > 0 ? job->plan.expert_load : 1;
-    double seconds = op->kind == WEIR_OP_GROUPED_GEMM
-                         ? weir_grouped_gemm_s(k, &shape, op->batch, load)
-                         : weir_gemm_s(k, &shape);
+    double seconds =
+        op->kind == WEIR_OP_GROUPED_GEMM ? grouped_s(job, op, shape) : weir_gemm_s(k, &shape);
     seconds *= s->gemm_factor;
     if (!s->fused_quantise) { /* operands that no pass before has turned */
         double operand = op->pass == WEIR_PASS_WGRAD ? 0 : (double)op->m * (double)op->k;

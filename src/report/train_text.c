@@ -235,14 +235,29 @@ static void put_stages(const page *p, const weir_training_result *t)
 
 /* --- all of it --- */
 
+/* "66 days", "9.1 h", "13 min" */
+static void add_long(weir_text *line, double seconds)
+{
+    static const struct {
+        double s;
+        const char *unit;
+    } units[] = {{86400, " days"}, {3600, " h"}, {60, " min"}, {1, " s"}};
+    size_t i = 0;
+    while (i + 1 < sizeof units / sizeof *units && seconds < 2 * units[i].s) {
+        i++;
+    }
+    weir_quantity_digits(line, seconds / units[i].s);
+    weir_text_add(line, weir_str_from(units[i].unit));
+}
+
 static void put_failures(const page *p, const weir_training_result *t)
 {
     weir_text line = {0};
     if (!isnan(t->goodput)) {
         weir_text_add(&line, WEIR_STR("Failures: one in "));
-        weir_quantity_seconds(&line, t->mtbf_s, 2);
+        add_long(&line, t->mtbf_s);
         weir_text_add(&line, WEIR_STR(", checkpoint every "));
-        weir_quantity_seconds(&line, t->checkpoint_interval_s, 2);
+        add_long(&line, t->checkpoint_interval_s);
         weir_text_add(&line, WEIR_STR("; checkpoints "));
         add_percent(&line, t->checkpoint_share);
         weir_text_add(&line, WEIR_STR(", lost work "));

@@ -18,6 +18,7 @@ typedef struct {
     uint32_t *span_of;      /* by record */
     uint32_t *lane_of_item; /* by record: row of engine.lanes */
     weir_name_id *op_names; /* by op of all programs, in order */
+    uint32_t *op_work;      /* the same: shape that tells how much work it is */
     uint64_t *first_name;   /* by program */
     uint32_t world_size;
     uint32_t span_count; /* records that are no idle time */
@@ -149,6 +150,18 @@ static weir_code add_comm(writer *w, uint32_t id, weir_err *err)
 
 /* --- spans --- */
 
+/* What a kernel's grid is in a trace: equal work takes equally long where nobody is slow. */
+static weir_code add_work(writer *w, const weir_program_op *op, uint32_t *detail, weir_err *err)
+{
+    *detail = WEIR_NONE;
+    if (op->kind != WEIR_STEP_COMPUTE) {
+        return WEIR_OK;
+    }
+    uint64_t ns = (uint64_t)op->duration_ns;
+    const weir_shape shape = {.grid = {(uint32_t)ns, (uint32_t)(ns >> 32), 1}};
+    return weir_timeline_add_shape(w->t, &shape, detail, err);
+}
+
 static weir_code intern_names(writer *w, weir_err *err)
 {
     const weir_spmd *spmd = w->engine->spmd;
@@ -158,12 +171,14 @@ static weir_code intern_names(writer *w, weir_err *err)
         ops += spmd->programs[p].count;
     }
     w->op_names = malloc((ops + 1) * sizeof *w->op_names);
-    weir_code code = w->op_names ? WEIR_OK : SIM_NO_MEMORY(err);
+    w->op_work = malloc((ops + 1) * sizeof *w->op_work);
+    weir_code code = w->op_names && w->op_work ? WEIR_OK : SIM_NO_MEMORY(err);
     for (uint32_t p = 0; p < spmd->program_count; p++) {
         for (uint32_t k = 0; k < spmd->programs[p].count && code == WEIR_OK; k++) {
-            const char *name = spmd->programs[p].ops[k].name;
-            code = weir_timeline_intern(w->t, weir_str_from(name ? name : ""),
+            const weir_program_op *op = &spmd->programs[p].ops[k];
+            code = weir_timeline_intern(w->t, weir_str_from(op->name ? op->name : ""),
                                         &w->op_names[w->first_name[p] + k], err);
+            code = code == WEIR_OK ? add_work(w, op, &w->op_work[w->first_name[p] + k], err) : code;
         }
     }
     return code;
@@ -193,8 +208,9 @@ static weir_code add_spans(writer *w, weir_err *err)
                                     .dur_ns = r->dur_ns,
                                     .lane = w->lanes[lane],
                                     .name = w->op_names[w->first_name[program] + r->op],
-                                    .detail =
-                                        r->meeting == WEIR_NONE ? WEIR_NONE : w->detail[r->meeting],
+                                    .detail = r->meeting == WEIR_NONE
+                                                  ? w->op_work[w->first_name[program] + r->op]
+                                                  : w->detail[r->meeting],
                                     .kind = WEIR_SPAN_KERNEL};
         code = weir_timeline_add_span(w->t, &span, err);
     }
@@ -474,6 +490,7 @@ weir_code sim_timeline_build(const sim_engine *engine, weir_spmd_run *run, weir_
     free(w.span_of);
     free(w.lane_of_item);
     free(w.op_names);
+    free(w.op_work);
     free(w.first_name);
     return code;
 }

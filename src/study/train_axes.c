@@ -65,7 +65,8 @@ weir_code train_figure_axes(const train_figures *f, weir_err *err)
         return TRAIN_NO_MEMORY(err);
     }
     for (int axis = 0; axis < WEIR_AXIS_COUNT; axis++) {
-        if (f->step->axis[axis].bytes > 0 || exposed_ns[axis] > 0) {
+        bool is_there = weir_train_span(&f->scenario->job, (weir_train_axis)axis).ranks > 1;
+        if (is_there && (f->step->axis[axis].bytes > 0 || exposed_ns[axis] > 0)) {
             t->traffic[t->traffic_count++] =
                 traffic_row(f, (weir_train_axis)axis, exposed_ns[axis]);
         }

@@ -143,8 +143,9 @@ static weir_code describe(study *s, weir_err *err)
             return code;
         }
     }
-    weir_result_note(s->result, "%u devices were played for %llu, %u operations a step",
-                     s->program.devices, (unsigned long long)training->devices,
+    weir_result_note(s->result, "%u device%s played for %llu, %u operations a step",
+                     s->program.devices, s->program.devices == 1 ? " was" : "s were",
+                     (unsigned long long)training->devices,
                      weir_timeline_spans(s->run.timeline).device_count /
                          (s->scenario->steps ? s->scenario->steps : 1));
     return WEIR_OK;

@@ -14,10 +14,16 @@ typedef struct {
     weir_plan *alone; /* by stage: the plan of groups that no changing link touches */
 } grouping;
 
-static uint32_t ranks_of(const draft *d, weir_train_axis axis, bool is_message)
+static uint32_t ranks_of(const draft *d, const draft_exchange *exchange)
 {
     const weir_train_plan *plan = &d->play->job->plan;
-    switch (axis) {
+    if (exchange->is_message) {
+        return 2;
+    }
+    if (exchange->pass == PASS_NORM) { /* of the model, and over replicas with shards of states */
+        return d->stages * d->inner * plan->data;
+    }
+    switch (exchange->axis) {
     case WEIR_AXIS_TENSOR:
         return plan->tensor;
     case WEIR_AXIS_CONTEXT:
@@ -27,7 +33,7 @@ static uint32_t ranks_of(const draft *d, weir_train_axis axis, bool is_message)
     case WEIR_AXIS_DATA:
         return plan->data * plan->context;
     default:
-        return is_message ? 2 : d->stages * plan->tensor;
+        return d->stages;
     }
 }
 
@@ -96,7 +102,7 @@ static bool close_group(grouping *g, uint32_t stage)
     for (uint32_t i = 0; i < count; i++) {
         stands_for += d->out->spmd.times_of_device[members[i]];
     }
-    uint32_t ranks = ranks_of(d, (weir_train_axis)exchange->axis, exchange->is_message);
+    uint32_t ranks = ranks_of(d, exchange);
     uint64_t times = stands_for / (ranks ? ranks : 1);
     const weir_plan *plan = draft_plan_over_links(d, exchange, &g->alone[stage], members, count);
     g->groups[g->group_count++] = (weir_exchange_group){.members = members,

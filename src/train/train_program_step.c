@@ -195,8 +195,11 @@ static void put_reductions(draft_writer *w)
 /* All stages meet. */
 static void put_barrier(draft_writer *w, uint32_t number, double seconds)
 {
-    const draft_exchange key =
-        key_of(WEIR_AXIS_PIPELINE, PASS_NORM, 0, number, WEIR_COMM_ALL_REDUCE);
+    const weir_train_plan *plan = &w->d->play->job->plan;
+    weir_train_axis axis = plan->pipeline > 1 ? WEIR_AXIS_PIPELINE
+                           : plan->tensor > 1 ? WEIR_AXIS_TENSOR
+                                              : WEIR_AXIS_DATA;
+    const draft_exchange key = key_of(axis, PASS_NORM, 0, number, WEIR_COMM_ALL_REDUCE);
     const weir_piece piece = {.seconds = seconds, .count = 1};
     draft_put_exposed(w, &key, &piece);
 }

@@ -23,6 +23,7 @@ bench: build
 	@bench/train
 
 validate: build
+	@scripts/with-data tools/validate-training --cross --brief
 	@scripts/with-data tools/accuracy
 	@scripts/with-data tools/validate-collectives --over
 

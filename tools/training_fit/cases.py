@@ -30,3 +30,11 @@ def load(folder):
     return timed, other, left
 
 
+
+
+def accepted(weir, folder):
+    """(configurations that weir computes, those that it refuses)."""
+    timed, _, _ = load(folder)
+    seconds = weir.steps([(c, {}) for c in timed])
+    return ([c for c, s in zip(timed, seconds) if s > 0],
+            [c for c, s in zip(timed, seconds) if not s > 0])

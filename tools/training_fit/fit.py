@@ -11,7 +11,7 @@ STEP = 0.1  # by how much a constant is enlarged for its slope
 SIGMA = 0.05  # of a measured step time against a right model, in log
 HUBER = 2.0  # residuals beyond so many sigma count linearly
 # default, and how far (in log) a constant may wander from it at the cost of one sigma
-PRIOR = {"gemm_factor": (1.0, 0.08), "attention_factor": (1.0, 0.15), "memory_factor": (1.0, 0.25),
+PRIOR = {"gemm_factor": (1.0, 0.08), "attention_factor": (1.0, 0.15), "memory_factor": (1.0, 0.35),
          "tensor_factor": (1.0, 0.35), "data_factor": (1.0, 0.35), "expert_factor": (1.0, 0.35),
          "overlap_slowdown": (0.1, 0.7), "jitter": (0.004, 0.7), "launch": (6.0, 0.5),
          "micro_batch_time": (1.0, 1.0), "step_time": (10.0, 1.0), "expert_sync": (500.0, 0.7)}

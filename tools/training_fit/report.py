@@ -130,6 +130,8 @@ def rank_table(result):
     for name, member, group, goal in judge.SWEEPS:
         configs = [c for c in result.timed if member(c)]
         cells = []
+        if not judge.sweep(configs, result.null, group):
+            continue
         for which in ("half0", "left_out"):
             found = judge.sweep(configs, {c.line: result.crossed[c.line][which] for c in configs},
                                 group)
@@ -204,7 +206,7 @@ else and states its formula (`megatron_sc21`, `vocab_parallel`, `nanotron`, `fsd
 - *left out*: the whole source unseen; constants from the other sources of its stack, else from
   stacks of its family (which: the table of sources), else defaults.
 - *accelerator from its datasheet only*: left out, and kernels timed as if nobody had measured the
-  accelerator (`kernels: datasheet`).
+  accelerator (`cluster.kernels: datasheet`).
 - *unfitted*: all constants at their physical defaults.
 - *null model*: one FLOP rate for each file, GPU and format, the median of the other rows'.
 - *prototype*: `reference/training-fidelity.md`.

@@ -10,7 +10,7 @@ BY_SOURCE = {
     "bigscience_tr11": "megatron-deepspeed-2022", "vtrain_multi": "megatron-deepspeed-2023",
     "vtrain_single": "megatron-deepspeed-2023", "korthikanti": "megatron-2022-selective",
     "calculon_seqsel_memory": "megatron-2022-selective",
-    "llm_foundry": "fsdp-torch-2.1", "zero_bubble": "megatron-flash-2023",
+    "llm_foundry": "fsdp-torch-2.1", "zero_bubble": "megatron-zero-bubble-2023",
     "vocab_parallel": "megatron-flash-2023", "nanotron": "nanotron-0.5",
     "torchtitan": "torchtitan-2025", "nemo_24_07": "nemo-24.07", "dgxc_benchmarking": "nemo-24.12",
     "dgxc_benchmarking_gb200": "nemo-25.05", "dgxc_benchmarking/jax": "maxtext-2024",
@@ -20,7 +20,7 @@ ROWWISE = 1.6  # FP8 scaled by rows without a fast kernel (torchtitan's note, tr
 FAMILIES = (  # stacks whose constants are pooled for one that is left out
     ("megatron-2021", "megatron-2022-selective"),
     ("megatron-deepspeed-2023", "megatron-deepspeed-2022", "deepspeed-zero3-2021"),
-    ("megatron-flash-2023",),
+    ("megatron-flash-2023", "megatron-zero-bubble-2023"),
     ("fsdp-torch-2.1", "fsdp-compiled", "torchtitan-2025"),
     ("deepspeed-zero3-hf", "deepspeed-offload"),
     ("nemo-24.07", "nemo-24.12", "nemo-mlperf-2023", "nemo-mlperf-2024"), ("nemo-25.05", "megatron-bridge-26"),
@@ -61,6 +61,8 @@ def facts(config):
         made.update(overlaps_tensor=True, fused_tensor_overlap=True)
     elif config.file in ("torchtitan", "nemo_24_07"):  # the column is filled in where it is on
         made["overlaps_tensor"] = False
+    if is_far(config):
+        return made
     if "ep_a2a_1f1b" in text:
         made["overlaps_experts"] = True
     if re.search(r"full_iteration|; CUDA graphs;", note):
@@ -69,10 +71,6 @@ def facts(config):
         made["expert_deepep"] = True
     if "mixed_precision=PURE" in note:
         made.update(reduced_bytes=2)
-    if config.file == "zero_bubble":
-        # Its table 9: forward less weight gradients is 2.4 ms a layer of 6.2B, five times what
-        # fused attention would leave.
-        made["attention"] = "unfused"
     if config.file == "paxml_jax_toolbox" and config["precision"] == "bf16":
         made["attention"] = "unfused"  # without Transformer Engine XLA writes the scores
     if "; eager;" in note:
@@ -81,10 +79,21 @@ def facts(config):
     return made
 
 
+RELEASES = ("25_09", "25_11", "26_02", "26_04", "26_06", "26_08")
+TAGS = {"v0.2.0": 1, "v0.3.0": 2, "v0.4.0": 3, "v0.5.0": 4}  # their place among the releases
+
+
+def is_far(config):
+    """The settings were joined from a tag two and more releases away."""
+    tag = re.search(r"@(v[\d.]+) \(config from a neighbouring", config.note)
+    release = next((i for i, r in enumerate(RELEASES) if r in config.file), None)
+    return bool(tag and release is not None and abs(TAGS[tag.group(1)] - release) > 1)
+
+
 def shares(config):
     """What multiplies constants of the stack in this run alone."""
     made = {}
-    if "CUDA graph transformer_engine" in config.note:
+    if "CUDA graph transformer_engine" in config.note and not is_far(config):
         made["launch"] = GRAPH_SHARE
     if "fp8_rowwise" in config["precision"]:
         made["gemm_factor"] = ROWWISE
@@ -108,17 +117,17 @@ FITTED = {
     "megatron-deepspeed-2023": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor",
                                 "launch", "step_time"),
     "deepspeed-zero3-2021": ("gemm_factor", "memory_factor", "data_factor", "overlap_slowdown"),
-    "megatron-flash-2023": ("gemm_factor", "attention_factor", "memory_factor", "launch",
-                            "micro_batch_time", "step_time"),
+    "megatron-flash-2023": ("gemm_factor", "attention_factor", "memory_factor",
+                            "micro_batch_time"),
+    "megatron-zero-bubble-2023": ("gemm_factor", "memory_factor", "micro_batch_time", "step_time"),
     "fsdp-torch-2.1": ("gemm_factor", "attention_factor", "memory_factor", "data_factor", "launch",
                        "overlap_slowdown"),
     "fsdp-compiled": ("gemm_factor", "memory_factor", "data_factor", "overlap_slowdown"),
-    "torchtitan-2025": ("gemm_factor", "attention_factor", "memory_factor", "tensor_factor",
-                        "data_factor", "overlap_slowdown"),
+    "torchtitan-2025": ("gemm_factor", "attention_factor", "tensor_factor",
+                        "overlap_slowdown"),
     "deepspeed-zero3-hf": ("gemm_factor", "attention_factor"),
     "deepspeed-offload": ("gemm_factor", "attention_factor", "memory_factor", "step_time"),
-    "nanotron-0.5": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor", "launch",
-                     "step_time"),
+    "nanotron-0.5": ("gemm_factor", "tensor_factor", "data_factor", "launch"),
     "nemo-24.07": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor", "step_time"),
     "nemo-24.12": ("gemm_factor", "attention_factor", "memory_factor", "tensor_factor",
                    "data_factor", "step_time"),
@@ -129,6 +138,6 @@ FITTED = {
                          "step_time"),
     "megatron-bridge-26": ("gemm_factor", "attention_factor", "memory_factor", "tensor_factor",
                            "expert_factor", "expert_sync"),
-    "maxtext-2024": ("gemm_factor", "memory_factor", "data_factor", "step_time"),
-    "paxml-2023": ("gemm_factor", "memory_factor", "data_factor", "step_time"),
+    "maxtext-2024": ("gemm_factor", "data_factor"),
+    "paxml-2023": ("gemm_factor", "data_factor"),
 }

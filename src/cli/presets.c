@@ -18,6 +18,11 @@ static const presets_kind KINDS[] = {
     {"collectives", "collectives", "latencies and efficiencies of libraries", true},
     {"transport", "transport.yaml", "what packets reach of fluid rates; fibre", false},
     {"accelerators", "accelerators", "peaks and memory of devices", false},
+    {"models", "models", "dimensions of models, parameters", true},
+    {"stacks", "stacks", "software: what it fuses, overlaps, costs", true},
+    {"kernel-times", "kernel-times", "fits to measured kernels", true},
+    {"reliability", "reliability.yaml", "failures, checkpoints", false},
+    {"hosts", "hosts.yaml", "usual nodes of accelerators", true},
 };
 enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 
@@ -32,6 +37,7 @@ static const cli_example EXAMPLES[] = {
     {"weir presets", "the kinds, and how many there are"},
     {"weir presets switches", "the switches and their figures"},
     {"weir presets ocs palomar", "each figure of one, with its source"},
+    {"weir presets models llama3-405b", "dimensions and parameters of a model"},
     {"weir presets prices --csv > quotes.csv", "all prices"},
 };
 
@@ -40,7 +46,8 @@ const cli_command PRESETS_COMMAND = {
     .operands = "[KIND [ID...]]",
     .question = "which parts and prices are known, and from where?",
     .about = "Lists the figures that scenarios may name: links, switches, transceivers, optical "
-             "switches, prices, libraries, accelerators. Each figure has its source and how sure "
+             "switches, prices, libraries, accelerators, models, software stacks. Each figure has "
+             "its source and how sure "
              "it is: verified (read at the source), secondary (read elsewhere), memory, derived "
              "or fitted.",
     .options = OPTIONS,

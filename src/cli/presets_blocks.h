@@ -2,7 +2,8 @@
  *
  * presets/collectives/ID.yaml says `source: KEY` beside the figures that were fitted together; KEY
  * is a row of its `sources`, with what they were fitted on and how sure that is. A mapping of plain
- * values is one figure here: "nodes.nvlink4.simple" is "base 8.5 us, hop 0.517 us, ...".
+ * values is one figure here: "nodes.nvlink4.simple" is "base 8.5 us, hop 0.517 us, ...". Models
+ * have their number of parameters beside what is written.
  *
  * Not here: files in which each figure has its own source (fabric/part_list.h). */
 #ifndef WEIR_CLI_PRESETS_BLOCKS_H

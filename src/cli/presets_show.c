@@ -69,11 +69,15 @@ static uint32_t show_preset(weir_text *out, const presets_table *some, uint32_t 
     weir_text line = {0};
     uint32_t i = first;
     weir_text_printf(&line, "%-*s", (int)indent - 1, some->rows[i].id);
-    weir_text_printf(&line, " %s", some->rows[i].name);
+    bool named = some->rows[i].name[0] != '\0';
+    weir_text_printf(&line, named ? " %s" : "%s", some->rows[i].name);
     for (; i == first || (i < some->count && !is_new(some, i)); i++) {
         const weir_part_row *row = &some->rows[i];
-        weir_text_printf(&line, "%s %s %s%s", i == first ? ":" : ",", row->figure, row->value,
-                         is_unsure(row) ? "?" : "");
+        weir_text_printf(&line, "%s %s %s%s",
+                         i > first ? ","
+                         : named   ? ":"
+                                   : "",
+                         row->figure, row->value, is_unsure(row) ? "?" : "");
     }
     weir_text_char(&line, '.');
     add_wrapped(out, &line, indent);
@@ -133,7 +137,8 @@ void presets_show_figures(weir_text *out, const presets_table *some)
     for (uint32_t i = 0; i < some->count; i++) {
         const weir_part_row *row = &some->rows[i];
         if (is_new(some, i))
-            weir_text_printf(out, "%s%s: %s\n", i > 0 ? "\n" : "", row->id, row->name);
+            weir_text_printf(out, "%s%s%s%s\n", i > 0 ? "\n" : "", row->id,
+                             row->name[0] ? ": " : "", row->name);
         show_figure(out, row, figure, value);
         bool repeated = !is_new(some, i) && !strcmp(row->source, row[-1].source) &&
                         !strcmp(row->url, row[-1].url);

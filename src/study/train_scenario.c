@@ -68,7 +68,7 @@ static const weir_key top_keys[] = {
 };
 
 static const weir_key_table top = {
-    .title = "The file of `weir train`",
+    .title = "The file, in training",
     .about = "One YAML (or JSON) document.",
     .keys = top_keys,
     .count = sizeof top_keys / sizeof *top_keys,
@@ -247,6 +247,7 @@ void weir_train_scenario_describe(weir_text *page)
         &train_reliability_keys,
         &train_checkpoint_keys,
     };
+    weir_text_add(page, WEIR_STR("\n# Keys of weir train\n"));
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         weir_keys_describe(tables[i], page);
     }

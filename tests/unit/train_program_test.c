@@ -1,0 +1,375 @@
+/* A played step against its closed form, whole and in part, and what disturbances do to it. */
+#include "train/train_program.h"
+
+#include "study/sim_ledger.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "train_job_sample.h"
+
+#include <cmocka.h>
+
+static job_sample sample;
+static weir_train_job plain;
+
+static int load(void **state)
+{
+    (void)state;
+    bool ok = sample_make("llama3-8b", &sample);
+    plain = sample.job;
+    return ok ? 0 : -1;
+}
+
+static int unload(void **state)
+{
+    (void)state;
+    sample_clear(&sample);
+    return 0;
+}
+
+static uint32_t pick(uint64_t *state, uint32_t n)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*state >> 33) % n;
+}
+
+static double step_s(const weir_train_job *job)
+{
+    weir_train_step step;
+    weir_err err = {0};
+    if (weir_train_step_of(job, sample.scratch, &step, &err) != WEIR_OK) {
+        fail_msg("%s", err.text);
+    }
+    return step.step_s;
+}
+
+typedef struct {
+    weir_train_program program;
+    weir_spmd_run run;
+    uint32_t longest; /* ops of a program */
+} played_step;
+
+static void play(const weir_train_play *how, played_step *p)
+{
+    weir_err err = {0};
+    memset(p, 0, sizeof *p);
+    if (weir_train_program_build(how, &p->program, &err) != WEIR_OK ||
+        weir_spmd_play(&p->program.spmd, &p->run, &err) != WEIR_OK) {
+        fail_msg("%s", err.text);
+    }
+    for (uint32_t i = 0; i < p->program.spmd.program_count; i++) {
+        uint32_t ops = p->program.spmd.programs[i].count;
+        p->longest = ops > p->longest ? ops : p->longest;
+    }
+}
+
+static void clear(played_step *p)
+{
+    weir_spmd_run_clear(&p->run);
+    weir_train_program_clear(&p->program);
+}
+
+static int64_t play_ns(const weir_train_play *how)
+{
+    played_step p;
+    play(how, &p);
+    int64_t ns = p.run.end_ns;
+    clear(&p);
+    return ns;
+}
+
+/* A plan of that model with everything that a step can have; false: it does not fit itself. */
+static bool random_job(uint64_t *state, weir_train_job *job)
+{
+    static const weir_schedule_kind kinds[] = {WEIR_SCHEDULE_GPIPE, WEIR_SCHEDULE_ONE_F_ONE_B,
+                                               WEIR_SCHEDULE_INTERLEAVED, WEIR_SCHEDULE_ZB_H1};
+    weir_schedule_fault no_schedule = {0};
+    weir_train_fault fault = {0};
+    *job = plain;
+    weir_train_plan *p = &job->plan;
+    weir_train_stack *s = &job->stack;
+    p->tensor = 1u << pick(state, 4);
+    p->context = 1u << pick(state, 2);
+    p->pipeline = 1u << pick(state, 4);
+    p->data = 1u << pick(state, 3);
+    p->schedule = kinds[pick(state, 4)];
+    p->chunks =
+        p->schedule == WEIR_SCHEDULE_INTERLEAVED && p->pipeline > 1 ? 1 + pick(state, 2) : 1;
+    p->micro_batches = p->pipeline * (1 + pick(state, 3));
+    p->global_batch = p->micro_batches * p->data;
+    p->sequence_parallel = pick(state, 2);
+    p->zero = pick(state, 4);
+    p->regathers = pick(state, 2);
+    p->accumulates_sharded = pick(state, 2);
+    p->recompute = pick(state, 2) ? WEIR_RECOMPUTE_PLAN_FULL : WEIR_RECOMPUTE_PLAN_NONE;
+    s->overlaps_gradients = pick(state, 2);
+    s->overlaps_parameters = pick(state, 2);
+    s->overlaps_tensor = pick(state, 2);
+    s->overlaps_pipeline = pick(state, 2);
+    s->launch_s = pick(state, 3) * 4e-6;
+    s->micro_batch_s = pick(state, 2) * 1e-3;
+    s->step_s = pick(state, 2) * 20e-3;
+    s->jitter = pick(state, 2) * 0.003;
+    s->bucket_bytes = pick(state, 2) ? 40e6 : 1e9;
+    return weir_schedule_is_possible(p->schedule, p->pipeline, p->chunks, p->micro_batches,
+                                     &no_schedule) &&
+           weir_train_is_sound(job, weir_train_devices(p), &fault);
+}
+
+static void it_takes_as_long_as_in_closed_form(void **state)
+{
+    (void)state;
+    uint64_t random = 7;
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < 2000 && done < 200; i++) {
+        weir_train_job job;
+        if (!random_job(&random, &job)) {
+            continue;
+        }
+        const weir_train_play how = {.job = &job, .steps = 1};
+        played_step p;
+        play(&how, &p);
+        double apart_ns = fabs((double)p.run.end_ns - step_s(&job) * 1e9);
+        if (apart_ns > p.longest) {
+            fail_msg("plan %u: tp%u cp%u pp%u x%u dp%u zero%u %s, %u micro-batches: played %.9f s, "
+                     "closed %.9f s",
+                     i, job.plan.tensor, job.plan.context, job.plan.pipeline, job.plan.chunks,
+                     job.plan.data, job.plan.zero, weir_schedule_kind_name(job.plan.schedule),
+                     job.plan.micro_batches, (double)p.run.end_ns * 1e-9, step_s(&job));
+        }
+        clear(&p);
+        done++;
+    }
+    assert_int_equal(done, 200);
+}
+
+static weir_train_job grid(uint32_t tensor, uint32_t pipeline, uint32_t data)
+{
+    weir_train_job job = plain;
+    job.plan.tensor = tensor;
+    job.plan.pipeline = pipeline;
+    job.plan.data = data;
+    job.plan.micro_batches = 2 * pipeline;
+    job.plan.global_batch = job.plan.micro_batches * data;
+    job.stack.overlaps_pipeline = true;
+    job.stack.overlaps_gradients = true;
+    return job;
+}
+
+static void steps_follow_each_other(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(2, 4, 2);
+    int64_t one_ns = play_ns(&(weir_train_play){.job = &job, .steps = 1});
+    int64_t three_ns = play_ns(&(weir_train_play){.job = &job, .steps = 3});
+    assert_true(llabs(three_ns - 3 * one_ns) <= 3);
+}
+
+static weir_result *ledger_of(const played_step *p)
+{
+    weir_err err = {0};
+    weir_result *result = weir_result_new();
+    assert_non_null(result);
+    if (weir_sim_ledger_build(&p->program.spmd, &p->run, NULL, result, NULL, &err) != WEIR_OK) {
+        fail_msg("%s", err.text);
+    }
+    return result;
+}
+
+/* One device for all of its stage, and every rank by itself. */
+static void folded_and_unfolded_agree(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(2, 4, 2);
+    played_step folded, all;
+    play(&(weir_train_play){.job = &job, .steps = 1}, &folded);
+    play(&(weir_train_play){.job = &job, .steps = 1, .unfolded = true}, &all);
+    assert_int_equal(folded.program.devices, 4);
+    assert_int_equal(all.program.devices, 16);
+    assert_int_equal(folded.run.end_ns, all.run.end_ns);
+    weir_result *a = ledger_of(&folded), *b = ledger_of(&all);
+    assert_int_equal(a->window.devices, 16);
+    for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+        assert_int_equal(a->total.causes.ns[c], b->total.causes.ns[c]);
+    }
+    weir_result_free(a);
+    weir_result_free(b);
+    clear(&folded);
+    clear(&all);
+}
+
+/* Causes of computing add up to those of the closed form, which is a mean over devices. */
+static void computing_has_the_causes_of_the_closed_form(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(2, 4, 2);
+    weir_train_step step;
+    weir_err err = {0};
+    played_step p;
+    assert_int_equal(weir_train_step_of(&job, sample.scratch, &step, &err), WEIR_OK);
+    play(&(weir_train_play){.job = &job, .steps = 1}, &p);
+    weir_result *result = ledger_of(&p);
+    for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+        weir_wait wait = weir_cause_wait((weir_cause)c);
+        if (wait == WEIR_WAIT_COMPUTE || wait == WEIR_WAIT_CACHE) {
+            double mean_s = (double)result->total.causes.ns[c] * 1e-9 / 16;
+            assert_true(fabs(mean_s - step.cause_s[c]) < 1e-6);
+        }
+    }
+    weir_result_free(result);
+    clear(&p);
+}
+
+static void a_slow_device_holds_up_the_others_and_is_named(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(2, 4, 2);
+    const weir_slow_device slow = {5, 1.5}; /* stage 1, replica 0, tensor rank 1 */
+    played_step p;
+    int64_t calm_ns = play_ns(&(weir_train_play){.job = &job, .steps = 1});
+    play(&(weir_train_play){.job = &job, .steps = 1, .slow = &slow, .slow_count = 1}, &p);
+    assert_true(p.run.end_ns > calm_ns * 11 / 10);
+    assert_int_equal(p.program.devices, 4 + 8); /* its replica rank by rank */
+    weir_result *result = ledger_of(&p);
+    assert_true(result->straggler_count > 0);
+    bool named = false;
+    for (uint32_t i = 0; i < result->straggler_count; i++) {
+        named = named || (result->stragglers[i].origin_rank == 5 &&
+                          result->stragglers[i].reason == WEIR_REASON_SLOW_DEVICE);
+    }
+    assert_true(named);
+    assert_int_equal(result->window.devices, 16);
+    weir_result_free(result);
+    clear(&p);
+}
+
+static void a_device_that_is_slow_by_one_changes_nothing(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(2, 4, 4);
+    const weir_slow_device slow = {9, 1};
+    int64_t calm_ns = play_ns(&(weir_train_play){.job = &job, .steps = 1});
+    assert_int_equal(
+        play_ns(&(weir_train_play){.job = &job, .steps = 1, .slow = &slow, .slow_count = 1}),
+        calm_ns);
+}
+
+static void slower_devices_never_make_it_faster(void **state)
+{
+    (void)state;
+    uint64_t random = 11;
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < 400 && done < 25; i++) {
+        weir_train_job job;
+        if (!random_job(&random, &job) || weir_train_devices(&job.plan) > 64) {
+            continue;
+        }
+        weir_slow_device slow = {pick(&random, (uint32_t)weir_train_devices(&job.plan)), 1.2};
+        weir_train_play how = {.job = &job, .steps = 1};
+        int64_t calm_ns = play_ns(&how);
+        how.slow = &slow;
+        how.slow_count = 1;
+        int64_t slow_ns = play_ns(&how);
+        slow.factor = 1.6;
+        assert_true(calm_ns <= slow_ns);
+        assert_true(slow_ns <= play_ns(&how));
+        done++;
+    }
+    assert_int_equal(done, 25);
+}
+
+static void jitter_is_repeated_by_its_seed(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(2, 4, 4);
+    weir_train_play how = {.job = &job, .steps = 1, .jitter = 0.05, .seed = 3};
+    int64_t first_ns = play_ns(&how);
+    assert_int_equal(play_ns(&how), first_ns);
+    assert_true(first_ns > play_ns(&(weir_train_play){.job = &job, .steps = 1}));
+    how.seed = 4;
+    assert_int_not_equal(play_ns(&how), first_ns);
+}
+
+/* Stage 1 of replica 0; four nodes of eight: data crosses them, tensor does not. */
+static void a_bad_link_slows_what_goes_over_it(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(4, 2, 4);
+    weir_train_link link = {.device = 6, .is_node_link = true, .until_s = INFINITY, .share = 1};
+    weir_train_play how = {.job = &job, .steps = 1};
+    int64_t calm_ns = play_ns(&how);
+    how.links = &link;
+    how.link_count = 1;
+    assert_true(llabs(play_ns(&how) - calm_ns) < 20000); /* rounding of each exchange */
+    link.share = 0.25;
+    int64_t slow_ns = play_ns(&how);
+    assert_true(slow_ns > calm_ns);
+    link.until_s = 1e-3;
+    int64_t mended_ns = play_ns(&how);
+    assert_true(mended_ns < slow_ns);
+    assert_true(mended_ns >= calm_ns - 20000);
+}
+
+static void a_link_that_stays_broken_ends_the_step(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(4, 2, 4);
+    const weir_train_link link = {.device = 6, .is_node_link = true, .until_s = INFINITY};
+    played_step p;
+    play(&(weir_train_play){.job = &job, .steps = 1, .links = &link, .link_count = 1}, &p);
+    assert_int_not_equal(p.run.stalled_by, WEIR_NONE);
+    weir_result *result = ledger_of(&p);
+    assert_true(result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_FAILURE] > 0);
+    weir_result_free(result);
+    clear(&p);
+}
+
+static void a_device_that_does_not_exist_is_refused(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(2, 2, 2);
+    const weir_slow_device slow = {8, 2};
+    weir_train_program program = {0};
+    weir_err err = {0};
+    const weir_train_play how = {.job = &job, .steps = 1, .slow = &slow, .slow_count = 1};
+    assert_int_equal(weir_train_program_build(&how, &program, &err), WEIR_ERR_INPUT);
+    assert_string_equal(err.text, "disturb.slow: found device 8, expected one of 0 to 7");
+}
+
+static void ranks_are_numbered_in_the_order_of_the_plan(void **state)
+{
+    (void)state;
+    weir_train_plan plan = grid(2, 3, 4).plan;
+    plan.context = 5;
+    /* tensor fastest, then context, data, pipeline */
+    assert_int_equal(weir_train_rank(&plan, (weir_train_place){1, 0, 0, 0}), 1);
+    assert_int_equal(weir_train_rank(&plan, (weir_train_place){0, 1, 0, 0}), 2);
+    assert_int_equal(weir_train_rank(&plan, (weir_train_place){0, 0, 1, 0}), 10);
+    assert_int_equal(weir_train_rank(&plan, (weir_train_place){0, 0, 0, 1}), 40);
+    for (uint32_t rank = 0; rank < 120; rank++) {
+        assert_int_equal(weir_train_rank(&plan, weir_train_place_of(&plan, rank)), rank);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_takes_as_long_as_in_closed_form),
+        cmocka_unit_test(steps_follow_each_other),
+        cmocka_unit_test(folded_and_unfolded_agree),
+        cmocka_unit_test(computing_has_the_causes_of_the_closed_form),
+        cmocka_unit_test(a_slow_device_holds_up_the_others_and_is_named),
+        cmocka_unit_test(a_device_that_is_slow_by_one_changes_nothing),
+        cmocka_unit_test(slower_devices_never_make_it_faster),
+        cmocka_unit_test(jitter_is_repeated_by_its_seed),
+        cmocka_unit_test(a_bad_link_slows_what_goes_over_it),
+        cmocka_unit_test(a_link_that_stays_broken_ends_the_step),
+        cmocka_unit_test(a_device_that_does_not_exist_is_refused),
+        cmocka_unit_test(ranks_are_numbered_in_the_order_of_the_plan),
+    };
+    return cmocka_run_group_tests(tests, load, unload);
+}

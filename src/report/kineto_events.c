@@ -136,7 +136,9 @@ static void put_gaps(kineto_rank *r)
         open_event(r, host_category(gap->cause), host_name(gap->cause), gap->begin_ns,
                    gap->end_ns - gap->begin_ns);
         put_host_place(r);
-        weir_text_printf(&r->out, "\"weir cause\": \"%s\"", weir_cause_name(gap->cause));
+        if (!r->request->is_plain) {
+            weir_text_printf(&r->out, "\"weir cause\": \"%s\"", weir_cause_name(gap->cause));
+        }
         close_event(r);
     }
 }
@@ -243,8 +245,11 @@ static void put_span(kineto_rank *r, weir_span_id span, uint32_t correlation)
                r->spans.dur_ns[span]);
     weir_text_printf(&r->out,
                      ", \"pid\": 0, \"tid\": %" PRId64 ", \"args\": {\"device\": 0, \"stream\": "
-                     "%" PRId64 ", \"correlation\": %u, \"weir cause\": \"%s\"",
-                     stream, stream, correlation, weir_cause_name(cause));
+                     "%" PRId64 ", \"correlation\": %u",
+                     stream, stream, correlation);
+    if (!r->request->is_plain) {
+        weir_text_printf(&r->out, ", \"weir cause\": \"%s\"", weir_cause_name(cause));
+    }
     if (comm) {
         put_comm(r, comm);
     }

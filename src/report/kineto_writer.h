@@ -17,6 +17,7 @@ typedef struct {
     const weir_timeline *timeline;
     const uint8_t *cause; /* by device span: weir_cause */
     const weir_gaps *gaps;
+    bool is_plain; /* without args."weir cause": as a profiler would write it */
 } weir_kineto_request;
 
 /* dir is made where it does not exist; files rankN.json.gz in it are replaced. */

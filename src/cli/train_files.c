@@ -2,6 +2,7 @@
 #include "cli/picture.h"
 #include "cli/resolved.h"
 #include "cli/train.h"
+#include "report/kineto_writer.h"
 
 static const char *const PRESETS[] = {
     "accelerators/", "collectives/",     "fabrics/", "hosts.yaml", "kernel-times/",
@@ -40,8 +41,8 @@ static weir_code write_picture(const train_run_state *run, weir_err *err)
 weir_code train_write_files(const train_run_state *run, weir_err *err)
 {
     const train_options *o = run->options;
+    const weir_kineto_request traces = {
+        .timeline = run->played.timeline, .cause = run->played.cause, .gaps = &run->played.gaps};
     weir_code code = o->perfetto ? write_picture(run, err) : WEIR_OK;
-    if (code == WEIR_OK && o->kineto)
-        code = weir_err_set(err, WEIR_ERR_USAGE, "--kineto: not yet there");
-    return code;
+    return code == WEIR_OK && o->kineto ? weir_kineto_write(o->kineto, &traces, err) : code;
 }

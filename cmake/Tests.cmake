@@ -22,7 +22,7 @@ foreach(source IN LISTS unit_tests)
 endforeach()
 
 # The library's allocations come to these tests, which let them fail.
-foreach(name allocation_test fabric_allocation_test)
+foreach(name allocation_test fabric_allocation_test train_allocation_test)
     target_link_options(${name} PRIVATE
         -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 endforeach()

@@ -30,10 +30,7 @@ static void put_head(const page *p, const weir_training_result *t)
 {
     weir_text line = {0};
     bool has_name = t->scenario_name && t->scenario_name[0];
-    page_ink(p, INK_BOLD, WEIR_WAIT_COMPUTE);
-    weir_text_add(p->out, WEIR_STR("SIMULATED"));
-    page_plain(p);
-    weir_text_add(p->out, WEIR_STR("  "));
+    weir_text_add(&line, WEIR_STR("SIMULATED  "));
     weir_text_escaped(&line, weir_str_from(has_name ? t->scenario_name : t->model), 0);
     weir_text_add(&line, WEIR_STR(": "));
     weir_quantity_count(&line, t->devices);

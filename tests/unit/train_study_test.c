@@ -1,0 +1,232 @@
+/* What is reported of a training step: figures by hand from the step, conservation, refusals. */
+#include "study/train_study.h"
+
+#include "base/text.h"
+#include "model/model_flop.h"
+#include "report/train_text.h"
+#include "result/json.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define CLUSTER                                                                                    \
+    "cluster: {accelerator: h100-sxm, nodes: 4, devices: 8, node_link: nvlink4, nic: cx7-400g, "   \
+    "library: nccl-2.27}\n"
+#define PLAN                                                                                       \
+    "plan: {sequence: 8192, micro_batch: 1, global_batch: 32, tensor: 2, pipeline: 4, chunks: 2, " \
+    "schedule: interleaved, zero: 1, precision: bf16}\n"
+#define SMALL "name: small\nmodel: llama3-8b\n" CLUSTER "stack: nemo-24.12\n" PLAN
+
+typedef struct {
+    weir_train_scenario scenario;
+    weir_result *result;
+    weir_spmd_run run;
+    weir_lines lines;
+} studied;
+
+static weir_code study(const char *text, const weir_train_options *options, studied *s,
+                       weir_err *err)
+{
+    memset(s, 0, sizeof *s);
+    s->result = weir_result_new();
+    assert_non_null(s->result);
+    if (weir_train_scenario_parse("test.yaml", text, strlen(text), NULL, 0, &s->scenario, err) !=
+        WEIR_OK) {
+        fail_msg("%s", err->text);
+    }
+    return weir_train_study(&s->scenario, options, s->result, &s->run, &s->lines, err);
+}
+
+static studied must_study(const char *text, const weir_train_options *options)
+{
+    studied s;
+    weir_err err = {0};
+    if (study(text, options, &s, &err) != WEIR_OK) {
+        fail_msg("%s", err.text);
+    }
+    return s;
+}
+
+static void clear(studied *s)
+{
+    weir_lines_clear(&s->lines);
+    weir_spmd_run_clear(&s->run);
+    weir_result_free(s->result);
+    weir_train_scenario_clear(&s->scenario);
+}
+
+static void assert_near(double found, double expected, double share)
+{
+    if (!(fabs(found - expected) <= share * fabs(expected))) {
+        fail_msg("found %.12g, expected %.12g", found, expected);
+    }
+}
+
+/* 32 sequences of 8192 tokens a step; an H100's dense peak is 989.4e12 in bf16 (datasheet). */
+static void rates_follow_from_the_step(void **state)
+{
+    (void)state;
+    const weir_train_options options = {0};
+    studied s = must_study(SMALL, &options);
+    const weir_training_result *t = s.result->training;
+    assert_near(t->step_s, t->closed_step_s, 1e-6);
+    assert_near(t->tokens, 32 * 8192.0, 0);
+    assert_near(t->tokens_per_s, 32 * 8192.0 / t->step_s, 1e-12);
+    assert_near(t->tokens_per_s_per_device, t->tokens_per_s / 32, 1e-12);
+    assert_near(t->mfu, t->model_tflops_per_device / 989.4, 2e-3);
+    double token = weir_flop_train_token(&s.scenario.model, 8192, false);
+    assert_near(t->model_tflops_per_device, token * t->tokens / t->step_s / 32 * 1e-12, 1e-3);
+    assert_true(t->hfu >= t->mfu);
+    assert_int_equal(t->devices, 32);
+    assert_int_equal(s.result->window.nodes, 4);
+    assert_int_equal(s.result->window.devices, 32);
+    assert_true(s.result->simulated);
+    clear(&s);
+}
+
+static void mfu_counts_what_was_asked_for(void **state)
+{
+    (void)state;
+    const weir_train_options palm = {.flops = WEIR_FLOPS_PALM},
+                             megatron = {.flops = WEIR_FLOPS_MEGATRON};
+    studied a = must_study(SMALL, &palm), b = must_study(SMALL, &megatron);
+    const weir_training_result *t = a.result->training;
+    double flop = weir_flop_palm_token(&a.scenario.model, 8192) * t->tokens;
+    assert_near(t->model_tflops_per_device, flop / t->step_s / 32 * 1e-12, 1e-12);
+    assert_string_equal(t->flops, "palm");
+    t = b.result->training;
+    flop = weir_flop_megatron(&b.scenario.model, 32, 8192, false);
+    assert_near(t->model_tflops_per_device, flop / t->step_s / 32 * 1e-12, 1e-12);
+    assert_string_equal(t->flops, "megatron");
+    clear(&a);
+    clear(&b);
+}
+
+/* Exposed traffic of the axes is all communication of the ledger. */
+static void traffic_adds_up_to_the_ledger(void **state)
+{
+    (void)state;
+    const weir_train_options options = {0};
+    studied s = must_study(SMALL, &options);
+    const weir_training_result *t = s.result->training;
+    int64_t exposed_ns = 0;
+    for (uint32_t i = 0; i < t->traffic_count; i++) {
+        assert_true(t->traffic[i].available_bytes_per_s > 0);
+        exposed_ns += t->traffic[i].exposed_ns;
+    }
+    int64_t mean_ns = s.result->total.waits.ns[WEIR_WAIT_COMMUNICATION] / 32;
+    assert_true(exposed_ns <= mean_ns && exposed_ns >= mean_ns - (int64_t)t->traffic_count);
+    clear(&s);
+}
+
+/* Llama 3 8B: 32 layers on four stages, a table of words at either end. */
+static void stages_share_out_the_model(void **state)
+{
+    (void)state;
+    const weir_train_options options = {0};
+    studied s = must_study(SMALL, &options);
+    const weir_training_result *t = s.result->training;
+    uint32_t layers = 0, critical = 0;
+    double parameters = 0;
+    assert_int_equal(t->stage_row_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const weir_training_stage_row *row = &t->stage_rows[i];
+        layers += row->layers;
+        critical += row->is_critical;
+        parameters += row->parameters * 2; /* two tensor ranks */
+        assert_true(row->busy_ns + row->bubble_ns <= row->wall_ns);
+        assert_true(row->memory_bytes <= t->memory_bytes.total * (1 + 1e-9));
+    }
+    assert_int_equal(layers, 32);
+    assert_int_equal(critical, 1);
+    assert_near(parameters, 8.03e9, 0.01); /* 8.03 billion (Meta's model card) */
+    clear(&s);
+}
+
+static void what_does_not_fit_is_refused_with_what_would(void **state)
+{
+    (void)state;
+    studied s;
+    weir_err err = {0};
+    const weir_train_options options = {0}, all = {.ignores_memory = true};
+    const char *text = "model: llama3-70b\n" CLUSTER "stack: nemo-24.12\n"
+                       "plan: {sequence: 8192, micro_batch: 1, global_batch: 32, tensor: 4, "
+                       "precision: bf16}\n";
+    assert_int_equal(study(text, &options, &s, &err), WEIR_ERR_INPUT);
+    assert_non_null(strstr(err.text, "test.yaml: the plan does not fit into memory: found "));
+    assert_non_null(strstr(err.text, "parameters "));
+    assert_non_null(strstr(err.text, " with plan."));
+    clear(&s);
+    s = must_study(text, &all);
+    assert_true(s.result->training->memory_bytes.total > s.result->training->memory_bytes.capacity);
+    clear(&s);
+}
+
+static void a_slow_device_makes_it_slower_than_foretold(void **state)
+{
+    (void)state;
+    const weir_train_options options = {0};
+    studied s = must_study(SMALL "disturb: {slow: [{device: 3, factor: 1.5}]}\n", &options);
+    const weir_training_result *t = s.result->training;
+    assert_true(t->step_s > 1.05 * t->closed_step_s);
+    assert_true(s.result->straggler_count > 0);
+    clear(&s);
+}
+
+static void the_ledger_holds_all_time_of_all_devices(void **state)
+{
+    (void)state;
+    const weir_train_options options = {0};
+    studied s = must_study(SMALL "steps: 2\n", &options);
+    int64_t sum = 0;
+    for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+        sum += s.result->total.causes.ns[c];
+    }
+    assert_int_equal(sum, s.result->total.wall_ns);
+    assert_int_equal(sum, s.run.end_ns * 32);
+    assert_int_equal(s.result->step_count, 2);
+    assert_int_equal(s.result->critical_path.length_ns, s.run.end_ns);
+    clear(&s);
+}
+
+static void json_and_text_are_written(void **state)
+{
+    (void)state;
+    const weir_train_options options = {0};
+    studied s = must_study(SMALL, &options);
+    weir_text json = {0}, text = {0};
+    weir_err err = {0};
+    assert_int_equal(weir_result_json(&json, s.result, &err), WEIR_OK);
+    assert_non_null(strstr(json.p, "\"command\": \"train\""));
+    assert_non_null(strstr(json.p, "\"training\": {"));
+    assert_int_equal(weir_report_train(&text, s.result, false, &err), WEIR_OK);
+    assert_int_equal(strncmp(text.p, "SIMULATED  small: 32 NVIDIA H100", 32), 0);
+    for (const char *line = text.p; *line;) { /* 80 columns */
+        size_t n = strcspn(line, "\n");
+        assert_true(n <= 80);
+        line += n + (line[n] != '\0');
+    }
+    weir_text_clear(&json);
+    weir_text_clear(&text);
+    clear(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_follow_from_the_step),
+        cmocka_unit_test(mfu_counts_what_was_asked_for),
+        cmocka_unit_test(traffic_adds_up_to_the_ledger),
+        cmocka_unit_test(stages_share_out_the_model),
+        cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),
+        cmocka_unit_test(a_slow_device_makes_it_slower_than_foretold),
+        cmocka_unit_test(the_ledger_holds_all_time_of_all_devices),
+        cmocka_unit_test(json_and_text_are_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -251,7 +251,7 @@ weir_code weir_report_train_sweep_json(weir_text *out, const weir_train_sweep *s
     weir_json_bool(&w, true);
     weir_json_key(&w, "name");
     weir_json_text(&w, sweep->scenario_name);
-    weir_json_key(&w, "sweep");
+    weir_json_key(&w, "plans");
     weir_json_open_object(&w, WEIR_JSON_LINES);
     weir_json_key(&w, "keys");
     weir_json_open_array(&w, WEIR_JSON_INLINE);

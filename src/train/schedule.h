@@ -31,12 +31,12 @@ typedef struct {
 
 typedef struct {
     weir_schedule_kind kind;
-    uint32_t stages, chunks, micro_batches;
-    const uint32_t *first; /* by stage, stages + 1 entries: rows of tasks */
+    uint32_t stages, chunks, micro_batches; /* chunks of a stage: DualPipe 2, else the plan's */
+    const uint32_t *first;                  /* by stage, stages + 1 entries: rows of tasks */
     const weir_task *tasks;
     const uint32_t *position; /* by stage x chunks + chunk */
     uint32_t in_flight;       /* micro-batches x chunks whose activations the busiest stage keeps */
-    const uint32_t *peak;     /* by stage: the same of each, in chunks */
+    const uint32_t *peak;     /* by stage: the same of each, in chunks; kept until the wgrad ends */
 } weir_schedule;
 
 /* What the schedule needs that the plan does not have: the key, and a sentence with the nearest
@@ -48,11 +48,26 @@ typedef struct {
 bool weir_schedule_is_possible(weir_schedule_kind kind, uint32_t stages, uint32_t chunks,
                                uint32_t micro_batches, weir_schedule_fault *fault);
 
-/* times: of the positions, for ZB schedules, which place wgrads by them; NULL: 1, 1, 1. The
- * schedule lives in the arena. O(tasks). */
 typedef struct {
     double forward_s, dgrad_s, wgrad_s;
 } weir_pass_times;
+
+/* Zero-bubble schedules are searched for given times, in the memory of p (H1, V) or 2 p (H2)
+ * micro-batches; the others do not look at them. */
+typedef struct {
+    weir_schedule_kind kind;
+    uint32_t stages, chunks, micro_batches;
+    const weir_pass_times *times; /* by position; NULL: 1, 1, 1 and for H2 2 p - 1 micro-batches:
+                                     the lists that Qi et al. made by hand */
+    double send_s;
+    double wgrad_share; /* of a pass's activations, kept from dgrad to wgrad; 0: all */
+} weir_schedule_wish;
+
+/* The schedule lives in the arena. O(tasks). */
+weir_code weir_schedule_search(const weir_schedule_wish *wish, weir_arena *arena,
+                               weir_schedule *schedule, weir_err *err);
+
+/* The same for messages that take no time. */
 weir_code weir_schedule_make(weir_schedule_kind kind, uint32_t stages, uint32_t chunks,
                              uint32_t micro_batches, const weir_pass_times *times,
                              weir_arena *arena, weir_schedule *schedule, weir_err *err);
@@ -61,13 +76,16 @@ typedef struct {
     const weir_pass_times *times; /* by position */
     double send_s;                /* activations or gradients from stage to stage */
     bool sends_block;             /* sender and receiver compute nothing meanwhile */
-    double paired_s;              /* DualPipe: what a pair saves against one after the other */
+    double paired_s;              /* DualPipe: what a pair saves against one after the other; it
+                                     begins and ends as one */
     const double *ready_s;        /* by position: first forward not before (parameters gathered);
                                      NULL: 0 */
 } weir_schedule_costs;
 
 typedef struct {
-    double makespan_s;                                  /* end of the last task */
+    double makespan_s; /* end of the last task */
+    double span_s; /* longest time from a stage's first start to its last end: what steps take that
+                      follow each other without a barrier (zero-bubble's post-validation) */
     double *start_s;                                    /* by row of tasks */
     double *stage_begin_s, *stage_end_s, *stage_busy_s; /* by stage: first start, last end, work */
     double *stage_send_s; /* by stage: of what it waited, waiting for the message itself */

@@ -1,4 +1,4 @@
-/* schedule_order.c: GPipe, 1F1B, interleaved 1F1B and zero-bubble H1 as lists of passes. */
+/* schedule_order.c: GPipe, 1F1B and interleaved 1F1B as lists of passes. */
 #include "train/schedule_inside.h"
 
 static uint32_t lesser(uint32_t a, uint32_t b)
@@ -42,7 +42,7 @@ void schedule_write_1f1b(schedule_writer *w, uint32_t stage)
 }
 
 /* The k-th forward (backward) pass of a stage: groups of as many micro-batches as there are stages
- * go through all chunks one after the other (Narayanan et al., figure 4). */
+ * go through all chunks one after the other (Narayanan et al. 2104.04473, figure 4). */
 static void put_nth(schedule_writer *w, weir_task_kind kind, uint32_t k)
 {
     uint32_t p = w->stages, round = p * w->chunks;
@@ -51,6 +51,7 @@ static void put_nth(schedule_writer *w, weir_task_kind kind, uint32_t k)
     schedule_put(w, kind, kind == WEIR_TASK_FORWARD ? chunk : w->chunks - 1 - chunk, micro_batch);
 }
 
+/* Megatron-LM, schedules.py: as many forwards ahead, and all of them if there is one group. */
 void schedule_write_interleaved(schedule_writer *w, uint32_t stage)
 {
     uint32_t p = w->stages, all = w->micro_batches * w->chunks;
@@ -63,28 +64,5 @@ void schedule_write_interleaved(schedule_writer *w, uint32_t stage)
             put_nth(w, WEIR_TASK_FORWARD, k + ahead);
         }
         put_nth(w, WEIR_TASK_BACKWARD, k);
-    }
-}
-
-/* As 1F1B, but the gradients of weights stay `stage` passes behind, so that later stages fill their
- * tail with them (Qi et al., section 2.1). */
-void schedule_write_zb_h1(schedule_writer *w, uint32_t stage)
-{
-    uint32_t ahead = lesser(w->micro_batches, w->stages - 1 - stage);
-    uint32_t weights = 0;
-    for (uint32_t i = 0; i < ahead; i++) {
-        schedule_put(w, WEIR_TASK_FORWARD, 0, i);
-    }
-    for (uint32_t i = 0; i < w->micro_batches; i++) {
-        if (i + ahead < w->micro_batches) {
-            schedule_put(w, WEIR_TASK_FORWARD, 0, i + ahead);
-        }
-        schedule_put(w, WEIR_TASK_DGRAD, 0, i);
-        if (i + 1 - weights > stage) {
-            schedule_put(w, WEIR_TASK_WGRAD, 0, weights++);
-        }
-    }
-    while (weights < w->micro_batches) {
-        schedule_put(w, WEIR_TASK_WGRAD, 0, weights++);
     }
 }

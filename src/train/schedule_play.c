@@ -1,22 +1,31 @@
-/* schedule_play.c: the longest path through the lists of all stages. */
+/* schedule_play.c: the longest path through the lists of all stages.
+ *
+ * A stage runs its list until a task needs the end of one that has not run; the stage that runs
+ * that one wakes it. Every task is looked at once or twice. */
 #include "train/schedule.h"
-
-#include <math.h>
 
 typedef struct {
     const weir_schedule *s;
     const weir_schedule_costs *costs;
-    uint32_t positions;
-    uint32_t *stage_of;         /* by position */
+    uint32_t *before, *behind;  /* by cell (stage x chunks + chunk): the cell of the position before
+                                   (behind) on the same way; WEIR_NONE */
     uint32_t *next;             /* by stage: row of its next task */
-    double *forward, *backward; /* ends, by position x micro-batch; below 0: not yet */
+    const double **missing;     /* by stage: the end that it waits for */
+    uint32_t *queue;            /* stages that can go on: a ring of as many as there are */
+    uint32_t head, waiting;     /* of the queue */
+    double *forward, *backward; /* ends, by cell x micro-batch; below 0: not yet */
     weir_schedule_times *played;
 } player;
 
-static double seconds_of(const player *p, const weir_task *task, uint32_t position)
+static double later(double a, double b)
 {
-    const weir_pass_times *t = &p->costs->times[position];
-    switch (task->kind) {
+    return a > b ? a : b;
+}
+
+static double seconds_of(const player *p, uint32_t row, uint32_t cell)
+{
+    const weir_pass_times *t = &p->costs->times[p->s->position[cell]];
+    switch (p->s->tasks[row].kind) {
     case WEIR_TASK_FORWARD:
         return t->forward_s;
     case WEIR_TASK_BACKWARD:
@@ -28,149 +37,222 @@ static double seconds_of(const player *p, const weir_task *task, uint32_t positi
     }
 }
 
-/* When what the task needs from elsewhere is there; below 0: not yet known. sent: how much of it
- * the message took. */
-static double ready_at(const player *p, const weir_task *task, uint32_t position, double *sent)
+static uint32_t cell_of(const player *p, uint32_t stage, uint32_t row)
 {
-    uint32_t m = p->s->micro_batches, mb = task->micro_batch, other = position;
-    const double *ends;
-    *sent = 0;
-    if (task->kind == WEIR_TASK_WGRAD) {
-        return 0; /* behind its dgrad in the same list */
-    }
-    if (task->kind == WEIR_TASK_FORWARD) {
-        if (position == 0) {
-            return p->costs->ready_s ? p->costs->ready_s[0] : 0;
+    return stage * p->s->chunks + p->s->tasks[row].chunk;
+}
+
+/* The cell whose result the task needs; WEIR_NONE: nothing but what its stage has done before. */
+static uint32_t giver(const player *p, uint32_t row, uint32_t cell)
+{
+    uint8_t kind = p->s->tasks[row].kind;
+    return kind == WEIR_TASK_FORWARD ? p->before[cell]
+           : kind == WEIR_TASK_WGRAD ? WEIR_NONE
+                                     : p->behind[cell];
+}
+
+/* The cell that waits for the task. */
+static uint32_t taker(const player *p, uint32_t row, uint32_t cell)
+{
+    uint8_t kind = p->s->tasks[row].kind;
+    return kind == WEIR_TASK_FORWARD ? p->behind[cell]
+           : kind == WEIR_TASK_WGRAD ? WEIR_NONE
+                                     : p->before[cell];
+}
+
+typedef struct {
+    double at_s;   /* when all that is needed is there */
+    double sent_s; /* of which a message took */
+} arrival;
+
+/* False: it is not known yet; the stage waits. */
+static bool arrives(player *p, uint32_t stage, uint32_t row, arrival *a)
+{
+    const weir_task *task = &p->s->tasks[row];
+    uint32_t cell = cell_of(p, stage, row), other = giver(p, row, cell);
+    bool is_forward = task->kind == WEIR_TASK_FORWARD;
+    if (other != WEIR_NONE) {
+        const double *ends = is_forward ? p->forward : p->backward;
+        const double *end = &ends[(size_t)other * p->s->micro_batches + task->micro_batch];
+        if (*end < 0) {
+            p->missing[stage] = end;
+            return false;
         }
-        other = position - 1;
-        ends = p->forward;
-    } else if (position == p->positions - 1) {
-        return 0; /* behind its forward in the same list */
-    } else {
-        other = position + 1;
-        ends = p->backward;
+        double sent = other / p->s->chunks == stage ? 0 : p->costs->send_s;
+        if (*end + sent > a->at_s) {
+            *a = (arrival){*end + sent, sent};
+        }
     }
-    double at = ends[other * m + mb];
-    if (at < 0) {
-        return at;
+    if (is_forward && p->costs->ready_s) {
+        double ready = p->costs->ready_s[p->s->position[cell]];
+        if (ready > a->at_s) {
+            *a = (arrival){ready, 0};
+        }
     }
-    *sent = p->stage_of[other] == p->stage_of[position] ? 0 : p->costs->send_s;
-    at += *sent;
-    if (task->kind == WEIR_TASK_FORWARD && p->costs->ready_s) {
-        at = fmax(at, p->costs->ready_s[position]);
-    }
-    return at;
+    return true;
 }
 
-/* Whether another stage waits for what the task gives. */
-static bool has_receiver(const player *p, const weir_task *task, uint32_t position)
+static void wake(player *p, uint32_t stage)
 {
-    uint32_t other = position;
-    if (task->kind == WEIR_TASK_FORWARD) {
-        other += position + 1 < p->positions ? 1 : 0;
-    } else if (task->kind != WEIR_TASK_WGRAD) {
-        other -= position > 0 ? 1 : 0;
-    }
-    return p->stage_of[other] != p->stage_of[position];
+    uint32_t stages = p->s->stages;
+    p->missing[stage] = NULL;
+    p->queue[(p->head + p->waiting++) % stages] = stage;
 }
 
-/* Runs a stage's tasks as far as it can; true if it ran any. */
-static bool advance(player *p, uint32_t stage)
+/* Whether another stage gets a message. */
+static bool finish(player *p, uint32_t stage, uint32_t row, double end)
+{
+    const weir_task *task = &p->s->tasks[row];
+    uint32_t cell = cell_of(p, stage, row), other = taker(p, row, cell);
+    bool is_forward = task->kind == WEIR_TASK_FORWARD;
+    if (task->kind == WEIR_TASK_BACKWARD || task->kind == WEIR_TASK_WGRAD) {
+        double *last = &p->played->gradient_s[p->s->position[cell]];
+        *last = later(*last, end);
+    }
+    if (task->kind == WEIR_TASK_WGRAD) {
+        return false;
+    }
+    double *ends = is_forward ? p->forward : p->backward;
+    double *mine = &ends[(size_t)cell * p->s->micro_batches + task->micro_batch];
+    *mine = end;
+    if (other == WEIR_NONE || other / p->s->chunks == stage) {
+        return false;
+    }
+    if (p->missing[other / p->s->chunks] == mine) {
+        wake(p, other / p->s->chunks);
+    }
+    return true;
+}
+
+/* Runs a stage's next task, or pair of them; false: it waits. */
+static bool run(player *p, uint32_t stage)
 {
     const weir_schedule *s = p->s;
     weir_schedule_times *t = p->played;
-    uint32_t begin = p->next[stage];
-    for (; p->next[stage] < s->first[stage + 1]; p->next[stage]++) {
-        uint32_t row = p->next[stage];
-        const weir_task *task = &s->tasks[row];
-        uint32_t position = s->position[stage * s->chunks + task->chunk];
-        double sent, at = ready_at(p, task, position, &sent);
-        if (at < 0) {
-            break;
-        }
-        double free_s = t->stage_end_s[stage];
-        double start = fmax(at, free_s);
-        double end = start + seconds_of(p, task, position);
-        if (row == s->first[stage]) {
-            t->stage_begin_s[stage] = start;
-        }
-        t->stage_send_s[stage] += fmin(sent, fmax(0, at - free_s));
-        t->start_s[row] = start;
-        t->stage_busy_s[stage] += end - start;
-        t->stage_end_s[stage] = end;
-        uint32_t cell = position * s->micro_batches + task->micro_batch;
-        if (task->kind == WEIR_TASK_FORWARD) {
-            p->forward[cell] = end;
-        } else if (task->kind != WEIR_TASK_WGRAD) {
-            p->backward[cell] = end;
-        }
-        if (task->kind == WEIR_TASK_BACKWARD || task->kind == WEIR_TASK_WGRAD) {
-            t->gradient_s[position] = end;
-        }
-        if (p->costs->sends_block && has_receiver(p, task, position)) {
-            t->stage_end_s[stage] += p->costs->send_s;
-            t->stage_send_s[stage] += p->costs->send_s;
-        }
+    uint32_t row = p->next[stage];
+    bool is_pair = s->tasks[row].paired != 0 && row + 1 < s->first[stage + 1];
+    arrival a = {0};
+    if (!arrives(p, stage, row, &a) || (is_pair && !arrives(p, stage, row + 1, &a))) {
+        return false;
     }
-    return p->next[stage] != begin;
+    double seconds = seconds_of(p, row, cell_of(p, stage, row));
+    if (is_pair) {
+        double other = seconds_of(p, row + 1, cell_of(p, stage, row + 1));
+        seconds = later(seconds + other - p->costs->paired_s, later(seconds, other));
+    }
+    double free_s = t->stage_end_s[stage], start = later(a.at_s, free_s), end = start + seconds;
+    if (a.at_s > free_s) {
+        double waited = a.at_s - free_s;
+        t->stage_send_s[stage] += a.sent_s < waited ? a.sent_s : waited;
+    }
+    if (row == s->first[stage]) {
+        t->stage_begin_s[stage] = start;
+    }
+    t->stage_busy_s[stage] += seconds;
+    t->stage_end_s[stage] = end;
+    bool sends = false;
+    for (uint32_t i = row; i <= row + is_pair; i++) {
+        t->start_s[i] = start;
+        sends |= finish(p, stage, i, end);
+    }
+    if (sends && p->costs->sends_block) {
+        t->stage_end_s[stage] += p->costs->send_s;
+        t->stage_send_s[stage] += p->costs->send_s;
+    }
+    p->next[stage] += 1 + (uint32_t)is_pair;
+    return true;
+}
+
+/* Which cells hand over to which: of two that hold a position, the one of the same chunk. */
+static void link_cells(player *p, uint32_t *holder)
+{
+    const weir_schedule *s = p->s;
+    uint32_t cells = s->stages * s->chunks;
+    for (uint32_t i = 0; i < 2 * cells; i++) {
+        holder[i] = WEIR_NONE;
+    }
+    for (uint32_t i = 0; i < cells; i++) {
+        uint32_t *found = &holder[2 * s->position[i]];
+        found[found[0] == WEIR_NONE ? 0 : 1] = i;
+    }
+    for (uint32_t i = 0; i < 2 * cells; i++) {
+        bool is_before = i < cells;
+        uint32_t cell = i % cells, at = s->position[cell];
+        uint32_t found = WEIR_NONE;
+        if (is_before ? at > 0 : at + 1 < cells) {
+            const uint32_t *held = &holder[2 * (is_before ? at - 1 : at + 1)];
+            bool is_second = held[1] != WEIR_NONE && held[1] % s->chunks == cell % s->chunks;
+            found = held[is_second ? 1 : 0];
+        }
+        (is_before ? p->before : p->behind)[cell] = found;
+    }
 }
 
 static weir_code begin(player *p, weir_arena *arena, weir_err *err)
 {
     const weir_schedule *s = p->s;
     weir_schedule_times *t = p->played;
-    size_t cells = (size_t)p->positions * s->micro_batches;
-    p->stage_of = weir_arena_alloc(arena, p->positions, sizeof *p->stage_of);
-    p->next = weir_arena_alloc(arena, s->stages, sizeof *p->next);
+    size_t stages = s->stages, held = stages * s->chunks, cells = held * s->micro_batches;
+    uint32_t *numbers = weir_arena_alloc(arena, 4 * held + 2 * stages, sizeof *numbers);
+    p->missing = weir_arena_alloc(arena, stages, sizeof *p->missing);
     p->forward = weir_arena_alloc(arena, 2 * cells, sizeof *p->forward);
-    t->start_s = weir_arena_alloc(arena, s->first[s->stages], sizeof *t->start_s);
-    t->stage_begin_s = weir_arena_alloc(arena, 4 * (size_t)s->stages, sizeof *t->stage_begin_s);
-    t->gradient_s = weir_arena_alloc(arena, p->positions, sizeof *t->gradient_s);
-    if (!p->stage_of || !p->next || !p->forward || !t->start_s || !t->stage_begin_s ||
-        !t->gradient_s) {
+    t->start_s = weir_arena_alloc(arena, s->first[stages], sizeof *t->start_s);
+    t->stage_begin_s = weir_arena_alloc(arena, 4 * stages + held, sizeof *t->stage_begin_s);
+    if (!numbers || !p->missing || !p->forward || !t->start_s || !t->stage_begin_s) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to play a schedule");
     }
+    p->before = numbers;
+    p->behind = numbers + held;
+    p->next = numbers + 4 * held;
+    p->queue = p->next + stages;
     p->backward = p->forward + cells;
-    t->stage_end_s = t->stage_begin_s + s->stages;
-    t->stage_busy_s = t->stage_end_s + s->stages;
-    t->stage_send_s = t->stage_busy_s + s->stages;
+    t->stage_end_s = t->stage_begin_s + stages;
+    t->stage_busy_s = t->stage_end_s + stages;
+    t->stage_send_s = t->stage_busy_s + stages;
+    t->gradient_s = t->stage_send_s + stages;
     for (size_t i = 0; i < 2 * cells; i++) {
         p->forward[i] = -1;
     }
-    for (uint32_t i = 0; i < s->stages; i++) {
+    link_cells(p, numbers + 2 * held);
+    for (uint32_t i = 0; i < stages; i++) {
         p->next[i] = s->first[i];
-        for (uint32_t c = 0; c < s->chunks; c++) {
-            p->stage_of[s->position[i * s->chunks + c]] = i;
-        }
+        wake(p, i);
     }
     return WEIR_OK;
+}
+
+static void sum_up(weir_schedule_times *t, uint32_t stages)
+{
+    for (uint32_t i = 0; i < stages; i++) {
+        t->makespan_s = later(t->makespan_s, t->stage_end_s[i]);
+        t->span_s = later(t->span_s, t->stage_end_s[i] - t->stage_begin_s[i]);
+    }
+    for (uint32_t i = 0; i < stages && t->makespan_s > 0; i++) {
+        t->bubble_share += (1 - t->stage_busy_s[i] / t->makespan_s) / stages;
+    }
 }
 
 weir_code weir_schedule_play(const weir_schedule *schedule, const weir_schedule_costs *costs,
                              weir_arena *arena, weir_schedule_times *played, weir_err *err)
 {
-    *played = (weir_schedule_times){0};
-    player p = {.s = schedule,
-                .costs = costs,
-                .positions = schedule->stages * schedule->chunks,
-                .played = played};
+    weir_schedule_times times = {0};
+    player p = {.s = schedule, .costs = costs, .played = &times};
     weir_code code = begin(&p, arena, err);
-    bool moves = code == WEIR_OK;
-    while (moves) {
-        moves = false;
-        for (uint32_t i = 0; i < schedule->stages; i++) {
-            moves |= advance(&p, i);
+    while (code == WEIR_OK && p.waiting > 0) {
+        uint32_t stage = p.queue[p.head];
+        p.head = (p.head + 1) % schedule->stages;
+        p.waiting--;
+        while (p.next[stage] < schedule->first[stage + 1] && run(&p, stage)) {
         }
     }
     for (uint32_t i = 0; i < schedule->stages && code == WEIR_OK; i++) {
         if (p.next[i] != schedule->first[i + 1]) {
             return weir_err_set(err, WEIR_ERR_INTERNAL, "a schedule waits for itself");
         }
-        played->makespan_s = fmax(played->makespan_s, played->stage_end_s[i]);
     }
-    for (uint32_t i = 0; i < schedule->stages && code == WEIR_OK; i++) {
-        played->bubble_share +=
-            (1 - played->stage_busy_s[i] / played->makespan_s) / schedule->stages;
+    if (code == WEIR_OK) {
+        sum_up(&times, schedule->stages);
+        *played = times;
     }
     return code;
 }

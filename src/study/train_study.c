@@ -4,6 +4,7 @@
 #include "result/quantity.h"
 #include "study/sim_ledger.h"
 #include "study/train_figures.h"
+#include "study/train_network.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,17 +58,37 @@ typedef struct {
     const weir_train_scenario *scenario;
     const weir_train_options *options;
     weir_result *result;
+    weir_train_job job; /* the scenario's, on its network */
     weir_train_step step;
     weir_train_program program;
     weir_spmd_run run;
     weir_lines lines;
 } study;
 
+/* What the traffic of all groups at once takes beside that of one. */
+static weir_code take_network(study *s, weir_err *err)
+{
+    s->job = s->scenario->job;
+    if (!s->scenario->has_network) {
+        return WEIR_OK;
+    }
+    weir_code code = weir_train_network_factors(s->scenario, s->job.network.factor, err);
+    for (int a = 0; a < WEIR_AXIS_COUNT && code == WEIR_OK; a++) {
+        double factor = s->job.network.factor[a];
+        if (factor > 1.005 || factor < 0.995) {
+            weir_result_note(s->result,
+                             "network: %s traffic takes %.2f times what one group alone would",
+                             weir_train_axis_name((weir_train_axis)a), factor);
+        }
+    }
+    return code;
+}
+
 static weir_code calculate(study *s, weir_err *err)
 {
     weir_train_scratch *scratch = weir_train_scratch_new();
-    weir_code code = scratch ? weir_train_step_of(&s->scenario->job, scratch, &s->step, err)
-                             : TRAIN_NO_MEMORY(err);
+    weir_code code =
+        scratch ? weir_train_step_of(&s->job, scratch, &s->step, err) : TRAIN_NO_MEMORY(err);
     weir_train_scratch_free(scratch);
     const weir_train_memory *memory = &s->step.memory;
     bool fits = !(memory->capacity > 0) || memory->total <= memory->capacity;
@@ -89,7 +110,7 @@ static weir_code play(study *s, weir_err *err)
         slow[i] = (weir_slow_device){scenario->slow[i].device, scenario->slow[i].factor};
     }
     if (code == WEIR_OK) {
-        const weir_train_play play = {.job = &scenario->job,
+        const weir_train_play play = {.job = &s->job,
                                       .steps = scenario->steps,
                                       .slow = slow,
                                       .slow_count = scenario->slow_count,
@@ -156,7 +177,8 @@ weir_code weir_train_study(const weir_train_scenario *scenario, const weir_train
                            weir_err *err)
 {
     study s = {.scenario = scenario, .options = options, .result = result};
-    weir_code code = calculate(&s, err);
+    weir_code code = take_network(&s, err);
+    code = code == WEIR_OK ? calculate(&s, err) : code;
     code = code == WEIR_OK ? play(&s, err) : code;
     code = code == WEIR_OK ? read_ledger(&s, err) : code;
     code = code == WEIR_OK ? describe(&s, err) : code;

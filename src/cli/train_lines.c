@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void write_memory(weir_json_writer *w, const weir_train_memory *m)
 {
@@ -117,8 +118,8 @@ static void answer(const lines_state *state, uint64_t line, const char *bytes, s
     weir_train_scenario scenario = {0};
     weir_train_step step;
     snprintf(name, sizeof name, "line %llu", (unsigned long long)line);
-    weir_code code = weir_train_scenario_parse_on(state->shelf, name, bytes, n, state->settings,
-                                                  state->setting_count, &scenario, &err);
+    const weir_train_input input = {name, bytes, n, state->settings, state->setting_count};
+    weir_code code = weir_train_scenario_parse_on(state->shelf, &input, &scenario, &err);
     if (code == WEIR_OK) {
         code = weir_train_step_of(&scenario.job, state->scratch, &step, &err);
     }
@@ -137,9 +138,17 @@ static void answer(const lines_state *state, uint64_t line, const char *bytes, s
     weir_train_scenario_clear(&scenario);
 }
 
+/* Whoever writes into a pipe may wait for the answer before the next line. */
+static bool is_regular(FILE *in)
+{
+    struct stat about;
+    return fstat(fileno(in), &about) == 0 && S_ISREG(about.st_mode);
+}
+
 static weir_code answer_all(const lines_state *state, FILE *in, weir_err *err)
 {
-    enum { FLUSH_BYTES = 1 << 20 };
+    enum { KEPT_BYTES = 1 << 20 };
+    const size_t most = is_regular(in) ? KEPT_BYTES : 0;
     char *bytes = NULL;
     size_t room = 0;
     ssize_t n;
@@ -151,10 +160,13 @@ static weir_code answer_all(const lines_state *state, FILE *in, weir_err *err)
         if (bytes[0] != '\n') {
             answer(state, line, bytes, (size_t)n, &out);
         }
-        if (out.n > FLUSH_BYTES) {
+        if (out.n > most) {
             code = output_print(&out, err);
             weir_text_clear(&out);
         }
+    }
+    if (code == WEIR_OK && ferror(in)) {
+        code = weir_err_set(err, WEIR_ERR_IO, "--lines: %s", strerror(errno));
     }
     if (code == WEIR_OK) {
         code = output_print(&out, err);

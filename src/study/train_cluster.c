@@ -55,7 +55,7 @@ static weir_code add_host(train_reader *r, const weir_yaml_node *node, const wei
 {
     static const char *const about[] = {"source", NULL}, *const ours[] = {"kernels", NULL};
     weir_arena *arena = r->source.arena;
-    const char *name;
+    const char *name = NULL;
     weir_code code = read_name(r, node, &name, err);
     if (code != WEIR_OK) {
         return code;

@@ -200,15 +200,13 @@ weir_code weir_train_scenario_read(const char *path, const weir_setting *setting
     return code;
 }
 
-weir_code weir_train_scenario_parse_on(weir_train_shelf *shelf, const char *name, const char *bytes,
-                                       size_t n, const weir_setting *settings,
-                                       uint32_t setting_count, weir_train_scenario *scenario,
-                                       weir_err *err)
+weir_code weir_train_scenario_parse_on(weir_train_shelf *shelf, const weir_train_input *input,
+                                       weir_train_scenario *scenario, weir_err *err)
 {
     weir_yaml *doc = NULL;
-    weir_code code = weir_yaml_parse(name, bytes, n, &doc, err);
+    weir_code code = weir_yaml_parse(input->name, input->bytes, input->n, &doc, err);
     if (code == WEIR_OK) {
-        code = read_doc(doc, shelf, settings, setting_count, scenario, err);
+        code = read_doc(doc, shelf, input->settings, input->setting_count, scenario, err);
     }
     weir_yaml_free(doc);
     return code;
@@ -218,8 +216,8 @@ weir_code weir_train_scenario_parse(const char *name, const char *bytes, size_t 
                                     const weir_setting *settings, uint32_t setting_count,
                                     weir_train_scenario *scenario, weir_err *err)
 {
-    return weir_train_scenario_parse_on(NULL, name, bytes, n, settings, setting_count, scenario,
-                                        err);
+    const weir_train_input input = {name, bytes, n, settings, setting_count};
+    return weir_train_scenario_parse_on(NULL, &input, scenario, err);
 }
 
 void weir_train_scenario_clear(weir_train_scenario *scenario)

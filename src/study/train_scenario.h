@@ -62,11 +62,17 @@ weir_code weir_train_scenario_read(const char *path, const weir_setting *setting
 weir_code weir_train_scenario_parse(const char *name, const char *bytes, size_t n,
                                     const weir_setting *settings, uint32_t setting_count,
                                     weir_train_scenario *scenario, weir_err *err);
-/* The same with the presets of a shelf, which must outlive the scenario. */
-weir_code weir_train_scenario_parse_on(weir_train_shelf *shelf, const char *name, const char *bytes,
-                                       size_t n, const weir_setting *settings,
-                                       uint32_t setting_count, weir_train_scenario *scenario,
-                                       weir_err *err);
+/* A document and what is set in it; borrowed. */
+typedef struct {
+    const char *name; /* what errors call it, and beside which files are looked for */
+    const char *bytes;
+    size_t n;
+    const weir_setting *settings;
+    uint32_t setting_count;
+} weir_train_input;
+/* The same with the presets of a shelf, which must outlive the scenario; NULL: with its own. */
+weir_code weir_train_scenario_parse_on(weir_train_shelf *shelf, const weir_train_input *input,
+                                       weir_train_scenario *scenario, weir_err *err);
 void weir_train_scenario_clear(weir_train_scenario *scenario); /* a zeroed one is fine */
 
 /* Sections of the page docs/reference/scenario.md; keys of `cluster` and of candidates are in

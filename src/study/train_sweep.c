@@ -95,9 +95,9 @@ static weir_code fill_row(const sweeping *s, worker *w, weir_train_sweep_row *ro
     for (uint32_t a = 0; a < q->axis_count; a++) {
         w->settings[q->setting_count + a] = (weir_setting){q->axes[a].key, row->values[a]};
     }
-    weir_code code =
-        weir_train_scenario_parse_on(w->shelf, q->name, q->bytes, q->n, w->settings,
-                                     q->setting_count + q->axis_count, &scenario, &err);
+    const weir_train_input input = {q->name, q->bytes, q->n, w->settings,
+                                    q->setting_count + q->axis_count};
+    weir_code code = weir_train_scenario_parse_on(w->shelf, &input, &scenario, &err);
     if (code == WEIR_OK) {
         code = weir_train_step_of(&scenario.job, w->scratch, &step, &err);
     }
@@ -140,7 +140,7 @@ static bool open_workers(sweeping *s)
 {
     const weir_train_sweep_request *q = s->request;
     size_t room = (size_t)q->setting_count + q->axis_count + 1;
-    s->workers = calloc(s->worker_count, sizeof *s->workers);
+    s->workers = calloc((size_t)s->worker_count + 1, sizeof *s->workers);
     for (uint32_t i = 0; s->workers && i < s->worker_count; i++) {
         worker *w = &s->workers[i];
         w->shelf = weir_train_shelf_new();
@@ -171,7 +171,7 @@ static bool keep_texts(const sweeping *s, weir_arena *arena)
             }
         }
     }
-    for (uint32_t i = 0; i < s->worker_count && !sweep->scenario_name; i++) {
+    for (uint32_t i = 0; i < s->worker_count && s->workers && !sweep->scenario_name; i++) {
         const char *name = s->workers[i].name;
         sweep->scenario_name = name ? weir_arena_copy(arena, weir_str_from(name)) : NULL;
         if (name && !sweep->scenario_name) {

@@ -60,8 +60,8 @@ static void read_setting(weir_train_shelf *shelf, const char *text, size_t n)
         weir_err err = {0};
         *equals = '\0';
         weir_setting set = {copy, equals + 1};
-        check(weir_train_scenario_parse_on(shelf, "base", base, sizeof base - 1, &set, 1, &s, &err),
-              &s, &err);
+        const weir_train_input input = {"base", base, sizeof base - 1, &set, 1};
+        check(weir_train_scenario_parse_on(shelf, &input, &s, &err), &s, &err);
     }
     free(copy);
 }
@@ -77,9 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     if (n > 1 && bytes[0] == '=') {
         read_setting(shelf, (const char *)bytes + 1, n - 1);
     } else {
-        check(weir_train_scenario_parse_on(shelf, "fuzz/train", (const char *)bytes, n, NULL, 0, &s,
-                                           &err),
-              &s, &err);
+        const weir_train_input input = {"fuzz/train", (const char *)bytes, n, NULL, 0};
+        check(weir_train_scenario_parse_on(shelf, &input, &s, &err), &s, &err);
     }
     weir_train_shelf_free(shelf);
     return 0;

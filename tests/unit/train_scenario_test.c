@@ -296,9 +296,8 @@ static void a_shelf_gives_the_same_scenarios(void **state)
     assert_non_null(shelf);
     read_with(NULL, 0, &own);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(weir_train_scenario_parse_on(shelf, "job.yaml", base, sizeof base - 1,
-                                                      NULL, 0, &lent[i], &err),
-                         WEIR_OK);
+        const weir_train_input input = {"job.yaml", base, sizeof base - 1, NULL, 0};
+        assert_int_equal(weir_train_scenario_parse_on(shelf, &input, &lent[i], &err), WEIR_OK);
         assert_null(lent[i].shelf);
     }
     assert_ptr_equal(lent[0].job.kernels, lent[1].job.kernels);

@@ -41,9 +41,15 @@ static weir_code lay_out(draft *d, weir_err *err)
         times[i] = (weir_pass_times){c->forward.seconds, c->dgrad.seconds, c->wgrad.seconds};
     }
     d->schedule = &d->out->schedule;
-    code = weir_schedule_make(plan->schedule, plan->pipeline, plan->chunks, plan->micro_batches,
-                              times, d->arena, &d->out->schedule, err);
+    const weir_schedule_wish wish = {.kind = plan->schedule,
+                                     .stages = plan->pipeline,
+                                     .chunks = plan->chunks,
+                                     .micro_batches = plan->micro_batches,
+                                     .times = times,
+                                     .send_s = costs->send_s};
+    code = weir_schedule_search(&wish, d->arena, &d->out->schedule, err);
     if (code == WEIR_OK) {
+        d->chunks = d->schedule->chunks; /* of DualPipe one for each direction */
         code = weir_train_tail_ready(job, costs, d->schedule, d->arena, &d->ready_s, err);
     }
     if (code == WEIR_OK) {

@@ -49,8 +49,13 @@ static weir_code lay_out(stepping *s, weir_arena *arena, weir_err *err)
         times[i] = (weir_pass_times){c->forward.seconds, c->dgrad.seconds, c->wgrad.seconds};
     }
     if (code == WEIR_OK) {
-        code = weir_schedule_make(p->schedule, p->pipeline, p->chunks, p->micro_batches, times,
-                                  arena, &s->schedule, err);
+        const weir_schedule_wish wish = {.kind = p->schedule,
+                                         .stages = p->pipeline,
+                                         .chunks = p->chunks,
+                                         .micro_batches = p->micro_batches,
+                                         .times = times,
+                                         .send_s = s->costs.send_s};
+        code = weir_schedule_search(&wish, arena, &s->schedule, err);
     }
     const double *ready = NULL;
     if (code == WEIR_OK) {

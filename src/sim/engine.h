@@ -4,8 +4,8 @@
  * rounded once. Events of one nanosecond are handled in the order of their ids. What comes out are
  * records of what ran, in the order in which it ended, and the meetings that took place.
  *
- * engine.c has devices and the loop, meetings.c arrivals, circuits and rounds.
- * Not here: who stands for whom (cast.h), the timeline (spmd_timeline.c). */
+ * engine.c has devices and the loop, meetings.c arrivals, circuits and rounds, meetings_stall.c
+ * what never ends. Not here: who stands for whom (cast.h), the timeline (spmd_timeline.c). */
 #ifndef WEIR_SIM_ENGINE_H
 #define WEIR_SIM_ENGINE_H
 
@@ -112,7 +112,10 @@ weir_code sim_meetings_arrive(sim_engine *engine, const sim_arrival *arrival, bo
 weir_code sim_meetings_collect(sim_engine *engine, weir_err *err);
 /* The event of a meeting's end: its members go on. */
 weir_code sim_meetings_end(sim_engine *engine, uint32_t meeting, weir_err *err);
-/* Nothing can happen any more: what stands still is stalled, and who waits for it. */
+/* Records of the meeting's members that are here, up to its end. */
+weir_code sim_meetings_record(sim_engine *engine, uint32_t id, weir_err *err);
+/* meetings_stall.c: nothing can happen any more: what stands still is stalled, and who waits for
+ * it. */
 weir_code sim_meetings_stall(sim_engine *engine, weir_err *err);
 
 #define SIM_MEETING_EVENT (UINT64_C(1) << 63) /* | meeting; others: device << 32 | op */

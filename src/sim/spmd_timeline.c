@@ -2,27 +2,10 @@
 
 #include "base/sort.h"
 #include "base/text.h"
-#include "timeline/comm_names.h"
+#include "sim/spmd_writer.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-    const sim_engine *engine;
-    weir_spmd_run *run;
-    weir_timeline *t;
-    weir_lane_id *lanes;    /* by row of engine.lanes, as added */
-    uint32_t *group_of;     /* by row of cast.meetings; WEIR_NONE: not yet added */
-    int64_t *next_seq;      /* by group */
-    uint32_t *detail;       /* by meeting: its comm */
-    uint32_t *span_of;      /* by record */
-    uint32_t *lane_of_item; /* by record: row of engine.lanes */
-    weir_name_id *op_names; /* by op of all programs, in order */
-    uint32_t *op_work;      /* the same: shape that tells how much work it is */
-    uint64_t *first_name;   /* by program */
-    uint32_t world_size;
-    uint32_t span_count; /* records that are no idle time */
-} writer;
 
 /* --- ranks and lanes --- */
 
@@ -50,7 +33,8 @@ static uint32_t count_ranks(const sim_cast *cast)
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
-static weir_code add_rank(writer *w, const cast_device *device, weir_rank_id *rank, weir_err *err)
+static weir_code add_rank(spmd_writer *w, const cast_device *device, weir_rank_id *rank,
+                          weir_err *err)
 {
     const weir_spmd *spmd = w->engine->spmd;
     weir_text text = {0};
@@ -66,7 +50,7 @@ static weir_code add_rank(writer *w, const cast_device *device, weir_rank_id *ra
     return code == WEIR_OK ? weir_timeline_add_rank(w->t, &row, rank, err) : code;
 }
 
-static weir_code add_lanes(writer *w, weir_err *err)
+static weir_code add_lanes(spmd_writer *w, weir_err *err)
 {
     const sim_engine *engine = w->engine;
     weir_code code = WEIR_OK;
@@ -89,7 +73,7 @@ static weir_code add_lanes(writer *w, weir_err *err)
 
 /* --- communication --- */
 
-static weir_code add_group(writer *w, uint32_t row, weir_err *err)
+static weir_code add_group(spmd_writer *w, uint32_t row, weir_err *err)
 {
     const cast_meeting *meeting = &w->engine->cast->meetings[row];
     const weir_exchange *exchange = &w->engine->spmd->exchanges[meeting->exchange];
@@ -123,7 +107,7 @@ static weir_code add_group(writer *w, uint32_t row, weir_err *err)
     return code;
 }
 
-static weir_code add_comm(writer *w, uint32_t id, weir_err *err)
+static weir_code add_comm(spmd_writer *w, uint32_t id, weir_err *err)
 {
     const sim_meeting *meeting = &w->engine->meetings[id];
     const cast_meeting *row = &w->engine->cast->meetings[meeting->row];
@@ -151,7 +135,8 @@ static weir_code add_comm(writer *w, uint32_t id, weir_err *err)
 /* --- spans --- */
 
 /* What a kernel's grid is in a trace: equal work takes equally long where nobody is slow. */
-static weir_code add_work(writer *w, const weir_program_op *op, uint32_t *detail, weir_err *err)
+static weir_code add_work(spmd_writer *w, const weir_program_op *op, uint32_t *detail,
+                          weir_err *err)
 {
     *detail = WEIR_NONE;
     if (op->kind != WEIR_STEP_COMPUTE) {
@@ -162,7 +147,7 @@ static weir_code add_work(writer *w, const weir_program_op *op, uint32_t *detail
     return weir_timeline_add_shape(w->t, &shape, detail, err);
 }
 
-static weir_code intern_names(writer *w, weir_err *err)
+static weir_code intern_names(spmd_writer *w, weir_err *err)
 {
     const weir_spmd *spmd = w->engine->spmd;
     uint64_t ops = 0;
@@ -190,7 +175,7 @@ static bool is_idle(const sim_engine *engine, const sim_record *r)
     return script->program->ops[r->op].kind == WEIR_STEP_IDLE;
 }
 
-static weir_code add_spans(writer *w, weir_err *err)
+static weir_code add_spans(spmd_writer *w, weir_err *err)
 {
     const sim_engine *engine = w->engine;
     weir_code code = WEIR_OK;
@@ -220,7 +205,7 @@ static weir_code add_spans(writer *w, weir_err *err)
 /* Sealing orders the spans of a lane by start, longer first: of a run of records that begin
  * together only the last one takes time, and comes first. Streams stand in the order of ranks, then
  * of their numbers: as they were added. */
-static void find_spans(writer *w, const uint32_t *order)
+static void find_spans(spmd_writer *w, const uint32_t *order)
 {
     const sim_engine *engine = w->engine;
     uint32_t n = w->span_count;
@@ -265,7 +250,7 @@ static bool order_starts(const sim_engine *engine, weir_sort_pair *pairs, uint32
     return true;
 }
 
-static weir_code order_spans(writer *w, weir_err *err)
+static weir_code order_spans(spmd_writer *w, weir_err *err)
 {
     const sim_engine *engine = w->engine;
     uint32_t n = 0;
@@ -291,150 +276,9 @@ static weir_code order_spans(writer *w, weir_err *err)
     return ok ? WEIR_OK : SIM_NO_MEMORY(err);
 }
 
-/* --- tables beside the spans --- */
-
-static int64_t most(int64_t ns, int64_t room)
-{
-    return ns < room ? ns : room;
-}
-
-/* Parts that add up to the whole: what rounding leaves over is bandwidth, not contention. */
-static weir_span_parts parts_of(const sim_engine *engine, uint32_t id)
-{
-    const sim_meeting *meeting = &engine->meetings[id];
-    const cast_meeting *row = &engine->cast->meetings[meeting->row];
-    weir_span_parts parts = {.meeting = id, .arrived_ns = meeting->arrived_ns};
-    int64_t rest = meeting->end_ns - meeting->arrived_ns;
-    parts.circuit_ns = most(meeting->begin_ns - meeting->arrived_ns, rest);
-    rest -= parts.circuit_ns;
-    parts.latency_ns = most(weir_ns_from_s(row->latency_s), rest);
-    rest -= parts.latency_ns;
-    int64_t alone_ns = weir_ns_from_s(row->alone_s);
-    parts.bandwidth_ns = rest <= alone_ns + 1 && row->alone_s > 0 ? rest : most(alone_ns, rest);
-    parts.contention_ns = rest - parts.bandwidth_ns;
-    return parts;
-}
-
-static weir_cause cause_of(const sim_engine *engine, const sim_record *r)
-{
-    if (r->meeting == WEIR_NONE) {
-        uint32_t program = engine->cast->devices[r->device].program;
-        return engine->scripts[program].program->ops[r->op].cause;
-    }
-    const sim_meeting *meeting = &engine->meetings[r->meeting];
-    const weir_exchange *exchange =
-        &engine->spmd->exchanges[engine->cast->meetings[meeting->row].exchange];
-    if (meeting->stalled_by != WEIR_NONE) {
-        return WEIR_CAUSE_DEPENDENCY_FAILURE;
-    }
-    bool is_message = exchange->is_message || exchange->kind == WEIR_COMM_SEND_RECV;
-    return is_message ? WEIR_CAUSE_COMMUNICATION_P2P : weir_comm_cause(exchange->kind);
-}
-
-static weir_code fill_spans(writer *w, weir_err *err)
-{
-    const sim_engine *engine = w->engine;
-    weir_spmd_run *run = w->run;
-    size_t n = (size_t)engine->record_count + 1;
-    run->cause = weir_arena_alloc(run->arena, n, sizeof *run->cause);
-    run->parts = weir_arena_alloc(run->arena, n, sizeof *run->parts);
-    run->bound_by = weir_arena_alloc(run->arena, n, sizeof *run->bound_by);
-    if (!run->cause || !run->parts || !run->bound_by) {
-        return SIM_NO_MEMORY(err);
-    }
-    for (uint32_t i = 0; i < engine->record_count; i++) {
-        const sim_record *r = &engine->records[i];
-        weir_span_id span = w->span_of[i];
-        if (span == WEIR_NONE) {
-            continue;
-        }
-        run->cause[span] = (uint8_t)cause_of(engine, r);
-        run->bound_by[span] = r->bound_by == WEIR_NONE ? WEIR_NONE : w->span_of[r->bound_by];
-        if (r->meeting == WEIR_NONE) {
-            run->parts[span] = (weir_span_parts){.meeting = WEIR_NONE};
-        } else {
-            run->parts[span] = parts_of(engine, r->meeting);
-        }
-    }
-    return WEIR_OK;
-}
-
-/* Idle time with a cause; the rest only puts off what comes after it. */
-static bool is_gap(const writer *w, uint32_t record)
-{
-    return w->span_of[record] == WEIR_NONE &&
-           cause_of(w->engine, &w->engine->records[record]) != WEIR_CAUSE_COUNT;
-}
-
-/* Gaps of the devices, from the records of idle time. */
-static weir_code fill_gaps(writer *w, weir_err *err)
-{
-    const sim_engine *engine = w->engine;
-    uint32_t devices = engine->cast->device_count, n = engine->record_count - w->span_count;
-    weir_arena *arena = w->run->arena;
-    weir_gap *gaps = weir_arena_alloc(arena, (size_t)n + 1, sizeof *gaps);
-    uint32_t *first = weir_arena_alloc(arena, (size_t)devices + 2, sizeof *first);
-    if (!gaps || !first) {
-        return SIM_NO_MEMORY(err);
-    }
-    for (uint32_t i = 0; i < engine->record_count; i++) {
-        first[engine->records[i].device + 2] += is_gap(w, i);
-    }
-    for (uint32_t d = 0; d < devices; d++) {
-        first[d + 2] += first[d + 1];
-    }
-    for (uint32_t i = 0; i < engine->record_count; i++) { /* of one lane: by begin */
-        const sim_record *r = &engine->records[i];
-        if (is_gap(w, i)) {
-            gaps[first[r->device + 1]++] =
-                (weir_gap){r->start_ns, r->start_ns + r->dur_ns, cause_of(engine, r)};
-        }
-    }
-    w->run->gaps = (weir_gaps){gaps, first};
-    return WEIR_OK;
-}
-
-static weir_code fill_meetings(writer *w, weir_err *err)
-{
-    const sim_engine *engine = w->engine;
-    weir_spmd_run *run = w->run;
-    run->meetings =
-        weir_arena_alloc(run->arena, (size_t)engine->meeting_count + 1, sizeof *run->meetings);
-    run->member_spans =
-        weir_arena_alloc(run->arena, (size_t)engine->arrival_count + 1, sizeof *run->member_spans);
-    if (!run->meetings || !run->member_spans) {
-        return SIM_NO_MEMORY(err);
-    }
-    uint32_t rows = 0;
-    for (uint32_t id = 0; id < engine->meeting_count; id++) {
-        const sim_meeting *meeting = &engine->meetings[id];
-        const cast_meeting *row = &engine->cast->meetings[meeting->row];
-        weir_meeting *out = &run->meetings[id];
-        *out = (weir_meeting){
-            .exchange = row->exchange,
-            .first_member = rows,
-            .end_ns = meeting->end_ns,
-            .last_arrival_ns = meeting->arrived_ns,
-            .is_complete = meeting->arrived == row->member_count,
-            .stalled_by = meeting->stalled_by,
-            .group = row->group,
-            .multiplicity = row->multiplicity,
-            .tier = engine->spmd->exchanges[row->exchange].groups[row->group].plan->pace_tier};
-        for (uint32_t i = 0; i < row->member_count; i++) {
-            uint32_t record = engine->arrivals[meeting->first_member + i].record;
-            if (record != WEIR_NONE) {
-                run->member_spans[rows++] = w->span_of[record];
-            }
-        }
-        out->member_count = rows - out->first_member;
-    }
-    run->meeting_count = engine->meeting_count;
-    return WEIR_OK;
-}
-
 /* --- all of it --- */
 
-static bool make_room(writer *w)
+static bool make_room(spmd_writer *w)
 {
     const sim_engine *engine = w->engine;
     size_t lanes = 1, groups = (size_t)engine->cast->meeting_count + 1;
@@ -455,7 +299,7 @@ static bool make_room(writer *w)
            w->first_name;
 }
 
-static weir_code write_all(writer *w, weir_err *err)
+static weir_code write_all(spmd_writer *w, weir_err *err)
 {
     weir_code code = make_room(w) ? WEIR_OK : SIM_NO_MEMORY(err);
     code = code == WEIR_OK ? add_lanes(w, err) : code;
@@ -467,9 +311,7 @@ static weir_code write_all(writer *w, weir_err *err)
     code = code == WEIR_OK ? add_spans(w, err) : code;
     code = code == WEIR_OK ? order_spans(w, err) : code;
     code = code == WEIR_OK ? weir_timeline_seal(w->t, err) : code;
-    code = code == WEIR_OK ? fill_spans(w, err) : code;
-    code = code == WEIR_OK ? fill_gaps(w, err) : code;
-    return code == WEIR_OK ? fill_meetings(w, err) : code;
+    return code == WEIR_OK ? spmd_fill_tables(w, err) : code;
 }
 
 weir_code sim_timeline_build(const sim_engine *engine, weir_spmd_run *run, weir_err *err)
@@ -478,7 +320,7 @@ weir_code sim_timeline_build(const sim_engine *engine, weir_spmd_run *run, weir_
     if (!run->timeline) {
         return SIM_NO_MEMORY(err);
     }
-    writer w = {
+    spmd_writer w = {
         .engine = engine, .run = run, .t = run->timeline, .world_size = count_ranks(engine->cast)};
     run->device_of_rank = weir_arena_alloc(run->arena, (size_t)engine->cast->device_count + 1,
                                            sizeof *run->device_of_rank);

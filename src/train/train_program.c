@@ -80,7 +80,7 @@ static weir_code reserve(draft *d, weir_err *err)
     }
     for (uint32_t s = 0; s < d->stages; s++) {
         draft_program *p = &d->programs[s];
-        p->last = p->last_data = p->also = p->delayed = WEIR_NONE;
+        p->last = p->last_data = p->delayed = WEIR_NONE;
         p->rows = weir_arena_alloc(d->arena, d->chunks, sizeof *p->rows);
         if (!p->rows) {
             return DRAFT_NO_MEMORY(err);
@@ -91,8 +91,7 @@ static weir_code reserve(draft *d, weir_err *err)
 
 static weir_code write_program(draft *d, uint32_t stage, weir_err *err)
 {
-    draft_writer w = {
-        .d = d, .program = &d->programs[stage], .stage = stage, .received = WEIR_NONE};
+    draft_writer w = {.d = d, .program = &d->programs[stage], .stage = stage};
     uint32_t steps = d->play->steps ? d->play->steps : 1;
     for (w.step = 0; w.step < steps && !w.failed; w.step++) {
         draft_put_before(&w);
@@ -193,7 +192,6 @@ weir_code weir_train_program_build(const weir_train_play *play, weir_train_progr
                .out = program,
                .arena = program->arena,
                .stages = play->job->plan.pipeline,
-               .chunks = play->job->plan.chunks,
                .inner = play->job->plan.tensor * play->job->plan.context};
     code = build(&d, err);
     draft_clear(&d);

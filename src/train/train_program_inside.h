@@ -37,7 +37,8 @@ typedef struct {
     uint32_t next;   /* of the same pass, slot and piece; WEIR_NONE: none */
 } draft_exchange;
 
-enum { DRAFT_AFTER = 3 };
+/* An op follows one more than the writer waits for: messages of a pair, parameters. */
+enum { DRAFT_WAITS = 3, DRAFT_AFTER = 1 + DRAFT_WAITS };
 typedef struct {
     weir_program_op op;
     uint32_t after[DRAFT_AFTER];
@@ -48,17 +49,16 @@ typedef struct {
     uint32_t gathered;      /* op: parameters that its first pass waits for; WEIR_NONE: none */
     uint32_t first_bucket;  /* task during which its first gradients can be reduced */
     uint32_t last_gradient; /* task after which its last ones can */
+    uint32_t ready;         /* op: the first bucket is there */
 } draft_slot;
 
 typedef struct {
     draft_slot *rows; /* by slot */
     draft_op *ops;    /* malloc */
     uint32_t count, room;
-    /* rows of the last op on lanes COMPUTE, DATA, and of that the next pass has to wait for, too;
-     * WEIR_NONE: none */
-    uint32_t last, last_data, also;
-    uint32_t delayed; /* of lane DELAY */
-    double delayed_s; /* until when lane DELAY is taken, in time of the schedule */
+    uint32_t last, last_data; /* rows of the last op on lanes COMPUTE, DATA; WEIR_NONE: none */
+    uint32_t delayed;         /* of lane DELAY */
+    double delayed_s;         /* until when lane DELAY is taken, in time of the schedule */
 } draft_program;
 
 /* Replicas that are played as one. */
@@ -101,16 +101,18 @@ typedef struct {
     draft *d;
     draft_program *program;
     uint32_t stage, step;
-    double begun_s;    /* of the pieces of a pass so far */
-    uint32_t received; /* op of the message that the pass waits for; WEIR_NONE: none */
-    uint8_t pair;      /* 0: the pass is alone; 1, 2: the first, the second of a pair */
-    double saved_s;    /* of exposed expert traffic, that a pair still hides */
+    double begun_s;                          /* of the pieces of a pass so far */
+    uint32_t waits[DRAFT_WAITS], wait_count; /* ops that the next one on lane COMPUTE waits for */
+    uint8_t pair;   /* 0: the pass is alone; 1, 2: the first, the second of a pair */
+    double saved_s; /* of exposed traffic, that a pair still hides */
     bool failed;
 } draft_writer;
 
 /* train_program_ops.c: operations on lane 0, one behind the other, or beside what follows. */
 void draft_put_time(draft_writer *w, weir_program_kind kind, weir_cause cause, double seconds);
-/* Until so long after that op has ended; w->program->delayed. */
+/* The next op on lane COMPUTE waits for that one, too; WEIR_NONE: for none. */
+void draft_wait_for(draft_writer *w, uint32_t op);
+/* Until so long after that op has ended, and what is waited for; w->program->delayed. */
 void draft_put_delay(draft_writer *w, uint32_t before, double seconds);
 void draft_put_exposed(draft_writer *w, const draft_exchange *key, const weir_piece *piece);
 void draft_put_hidden(draft_writer *w, const draft_exchange *key, const weir_piece *piece);

@@ -78,12 +78,25 @@ static int64_t take_ns(draft_writer *w, double seconds)
     return weir_ns_from_s(w->begun_s) - from_ns;
 }
 
+void draft_wait_for(draft_writer *w, uint32_t op)
+{
+    if (op != WEIR_NONE && w->wait_count < DRAFT_WAITS) {
+        w->waits[w->wait_count++] = op;
+    }
+}
+
+static void follow_waits(draft_writer *w, uint32_t op)
+{
+    for (uint32_t i = 0; i < w->wait_count; i++) {
+        draft_follow(w, op, w->waits[i]);
+    }
+}
+
 /* An op on lane COMPUTE is the one that others follow; it waits for what was put off until it. */
 static void lead(draft_writer *w, uint32_t op)
 {
-    draft_follow(w, op, w->received);
-    draft_follow(w, op, w->program->also);
-    w->received = w->program->also = WEIR_NONE;
+    follow_waits(w, op);
+    w->wait_count = 0;
     w->program->last = op;
 }
 
@@ -106,6 +119,7 @@ void draft_put_delay(draft_writer *w, uint32_t before, double seconds)
                                 .cause = WEIR_CAUSE_COUNT};
     uint32_t made = put(w, &op);
     draft_follow(w, made, before);
+    follow_waits(w, made);
     w->program->delayed = made;
 }
 
@@ -145,5 +159,5 @@ void draft_put_hidden(draft_writer *w, const draft_exchange *key, const weir_pie
     uint32_t before = w->program->last;
     uint32_t made = draft_put_exchange(w, key, LANE_HIDDEN, piece);
     draft_follow(w, made, before);
-    draft_follow(w, made, w->received);
+    follow_waits(w, made);
 }

@@ -63,6 +63,10 @@ static void put_gathers(draft_writer *w)
                 w->program->rows[c].gathered = w->program->last_data;
             }
         }
+        if (first_s > wire.seconds) { /* another stage that holds it has it later */
+            draft_put_delay(w, w->program->last_data, first_s - wire.seconds);
+            w->program->rows[c].gathered = w->program->delayed;
+        }
         at += wire.seconds;
     }
 }
@@ -120,20 +124,14 @@ static weir_wire reduction_of(const draft_writer *w, uint32_t slot)
     return wire_of(w, slot, w->d->tail.reduction, w->d->play->job->stack.reduced_bytes);
 }
 
-/* All buckets but the last, from when the first one is there: that is within this task. */
-static void put_buckets(draft_writer *w, uint32_t row, uint32_t slot)
+/* When the first bucket is there: that is within this task. */
+static void put_first_bucket(draft_writer *w, uint32_t row, uint32_t slot)
 {
-    const draft *d = w->d;
-    double begin_s = d->played.start_s[row], at_s = first_bucket_s(w, slot);
+    double begin_s = w->d->played.start_s[row], at_s = first_bucket_s(w, slot);
     double from_s = fmax(begin_s, w->program->delayed_s);
-    uint32_t before = w->received == WEIR_NONE ? w->program->last : w->received;
-    draft_put_delay(w, before, fmax(0, at_s - from_s));
+    draft_put_delay(w, w->program->last, fmax(0, at_s - from_s));
     w->program->delayed_s = fmax(from_s, at_s);
-    weir_wire wire = reduction_of(w, slot);
-    const weir_piece piece = part_of(&wire, 1 - 1 / buckets_of(w, slot));
-    const draft_exchange key =
-        key_of(WEIR_AXIS_DATA, PASS_REDUCE, slot, 0, weir_train_comm_kind(d->tail.reduction));
-    put_data(w, &key, &piece, w->program->delayed);
+    w->program->rows[slot].ready = w->program->delayed;
 }
 
 void draft_put_before(draft_writer *w)
@@ -153,13 +151,13 @@ void draft_put_ready(draft_writer *w, uint32_t row)
 {
     const weir_task *task = &w->d->schedule->tasks[row];
     uint32_t *gathered = &w->program->rows[task->chunk].gathered;
-    if (task->kind == WEIR_TASK_FORWARD && *gathered != WEIR_NONE) {
-        w->program->also = *gathered;
+    if (task->kind == WEIR_TASK_FORWARD) {
+        draft_wait_for(w, *gathered);
         *gathered = WEIR_NONE;
     }
     for (uint32_t c = 0; c < w->d->chunks && reduces_beside(w); c++) {
         if (row == w->program->rows[c].first_bucket) {
-            put_buckets(w, row, c);
+            put_first_bucket(w, row, c);
         }
     }
 }
@@ -170,11 +168,16 @@ void draft_put_reduced(draft_writer *w, uint32_t row)
     if (!reduces_beside(w) || row != w->program->rows[slot].last_gradient) {
         return;
     }
+    /* All buckets but the last since the first one was there, the last one now; chunk by chunk. */
     weir_wire wire = reduction_of(w, slot);
-    const weir_piece piece = part_of(&wire, 1 / buckets_of(w, slot));
-    const draft_exchange key =
-        key_of(WEIR_AXIS_DATA, PASS_REDUCE, slot, 1, weir_train_comm_kind(w->d->tail.reduction));
-    put_data(w, &key, &piece, w->program->last);
+    double last = 1 / buckets_of(w, slot);
+    const weir_piece parts[2] = {part_of(&wire, 1 - last), part_of(&wire, last)};
+    const uint32_t before[2] = {w->program->rows[slot].ready, w->program->last};
+    for (uint32_t i = 0; i < 2; i++) {
+        const draft_exchange key = key_of(WEIR_AXIS_DATA, PASS_REDUCE, slot, i,
+                                          weir_train_comm_kind(w->d->tail.reduction));
+        put_data(w, &key, &parts[i], before[i]);
+    }
 }
 
 /* --- behind --- */
@@ -216,7 +219,7 @@ void draft_put_behind(draft_writer *w)
     const draft *d = w->d;
     w->begun_s = 0;
     put_reductions(w);
-    w->program->also = w->program->last_data;
+    draft_wait_for(w, w->program->last_data);
     put_barrier(w, 0, d->tail.norm_s);
     put_idle(w, WEIR_CAUSE_DEPENDENCY_HOST, d->play->job->stack.step_s);
     put_idle(w, WEIR_CAUSE_DEPENDENCY_STRAGGLER, d->jitter_s);

@@ -15,8 +15,8 @@ static const weir_pass_cost *cost_of(const draft_writer *w, const weir_task *tas
                                            : &chunk->dgrad;
 }
 
-/* Of a pair the exposed expert traffic is hidden, as far as the pair is shorter than its parts. */
-static void put_expert(draft_writer *w, const weir_piece *piece, draft_exchange key)
+/* Of a pair the exposed traffic is hidden, as far as the pair is shorter than its parts. */
+static void put_overlapped(draft_writer *w, const weir_piece *piece, draft_exchange key)
 {
     double hidden_s = fmin(w->saved_s, piece->seconds), share = hidden_s / piece->seconds;
     weir_piece part = *piece;
@@ -44,8 +44,8 @@ static void put_piece(draft_writer *w, const weir_piece *piece, const draft_exch
         draft_put_time(w, WEIR_STEP_IDLE, (weir_cause)piece->cause, piece->seconds);
         return;
     case WEIR_PIECE_EXCHANGE:
-        if (w->saved_s > 0 && piece->axis == WEIR_AXIS_EXPERT && piece->seconds > 0) {
-            put_expert(w, piece, *key);
+        if (w->saved_s > 0 && piece->seconds > 0) {
+            put_overlapped(w, piece, *key);
         } else {
             draft_put_exposed(w, key, piece);
         }
@@ -143,21 +143,43 @@ static uint32_t put_message(draft_writer *w, const weir_task *task, bool sends)
 
 /* --- tasks --- */
 
-static void put_task(draft_writer *w, uint32_t row)
+static double seconds_of(const draft_writer *w, const weir_task *task)
 {
-    const weir_task *task = &w->d->schedule->tasks[row];
-    w->begun_s = 0;
-    w->received = put_message(w, task, false);
-    draft_put_ready(w, row);
+    double both_s = task->kind == WEIR_TASK_BACKWARD ? cost_of(w, task, true)->seconds : 0;
+    return cost_of(w, task, false)->seconds + both_s;
+}
+
+static void put_passes(draft_writer *w, const weir_task *task)
+{
     put_pass(w, cost_of(w, task, false), task->kind, task->chunk);
     if (task->kind == WEIR_TASK_BACKWARD) {
         put_pass(w, cost_of(w, task, true), PASS_WEIGHTS, task->chunk);
     }
-    if (w->received != WEIR_NONE) { /* nothing to do, and yet it waits */
+}
+
+/* Tasks [row, row + count): one, or a pair, which begins when what both need is there. */
+static void put_run(draft_writer *w, uint32_t row, uint32_t count)
+{
+    const weir_task *tasks = &w->d->schedule->tasks[row];
+    bool sends = false;
+    w->begun_s = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        draft_wait_for(w, put_message(w, &tasks[i], false));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        draft_put_ready(w, row + i);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        w->pair = (uint8_t)(count == 1 ? 0 : i + 1);
+        put_passes(w, &tasks[i]);
+    }
+    if (w->wait_count > 0) { /* nothing to do, and yet it waits */
         draft_put_time(w, WEIR_STEP_COMPUTE, WEIR_CAUSE_COMPUTE_OTHER, 0);
     }
-    draft_put_reduced(w, row);
-    bool sends = put_message(w, task, true) != WEIR_NONE;
+    for (uint32_t i = 0; i < count; i++) {
+        draft_put_reduced(w, row + i);
+        sends |= put_message(w, &tasks[i], true) != WEIR_NONE;
+    }
     if (sends && !w->d->play->job->stack.overlaps_pipeline) { /* it blocks */
         draft_put_time(w, WEIR_STEP_IDLE, WEIR_CAUSE_DEPENDENCY_SYNC, w->d->costs->send_s);
     }
@@ -166,11 +188,14 @@ static void put_task(draft_writer *w, uint32_t row)
 void draft_put_tasks(draft_writer *w)
 {
     const weir_schedule *schedule = w->d->schedule;
-    for (uint32_t i = schedule->first[w->stage]; i < schedule->first[w->stage + 1]; i++) {
-        bool is_second = w->pair == 1;
-        w->pair = is_second ? 2 : schedule->tasks[i].paired ? 1 : 0;
-        w->saved_s = w->pair == 1 ? w->d->costs->paired_s : is_second ? w->saved_s : 0;
-        put_task(w, i);
+    uint32_t end = schedule->first[w->stage + 1];
+    for (uint32_t i = schedule->first[w->stage]; i < end;) {
+        const weir_task *task = &schedule->tasks[i];
+        bool is_pair = task->paired && i + 1 < end;
+        double shorter_s = is_pair ? fmin(seconds_of(w, task), seconds_of(w, task + 1)) : 0;
+        w->saved_s = fmin(w->d->costs->paired_s, shorter_s);
+        put_run(w, i, is_pair ? 2 : 1);
+        i += is_pair ? 2 : 1;
     }
     w->pair = 0;
     w->saved_s = 0;

@@ -178,7 +178,11 @@ int fabric_run(int argc, char **argv)
     fabric_options options;
     if (fabric_options_parse(argc, argv, &options, &err) != WEIR_OK)
         return report_error(&err);
-    int exit_code = options.help ? show_command_help(&FABRIC_COMMAND) : run_all(&options);
+    weir_code code =
+        options.traffic_from && !options.help ? fabric_take_training(&options, &err) : WEIR_OK;
+    int exit_code = options.help      ? show_command_help(&FABRIC_COMMAND)
+                    : code != WEIR_OK ? report_error(&err)
+                                      : run_all(&options);
     fabric_options_clear(&options);
     return exit_code;
 }

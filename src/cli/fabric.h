@@ -30,6 +30,10 @@ bool fabric_wants(const fabric_options *options, const char *candidate);
 /* Reads standard input, where the scenario is "-". */
 weir_code fabric_read_input(fabric_run_state *run, weir_err *err);
 
+/* fabric_training.c: --traffic-from: cluster and traffic as settings before the user's own, and a
+ * document with usual candidates where no scenario is named. */
+weir_code fabric_take_training(fabric_options *options, weir_err *err);
+
 /* fabric_resolved.c: notes in the result which scenario, with which settings, was played: its keys
  * and values as --set takes them, their hash, and the file. */
 weir_code fabric_note_scenario(const fabric_run_state *run, weir_result *result, weir_err *err);

@@ -13,6 +13,11 @@ weir_code fabric_read_input(fabric_run_state *run, weir_err *err)
     const char *path = run->options->scenario;
     if (!path || strcmp(path, "-") != 0)
         return WEIR_OK;
+    if (run->options->document) {
+        weir_text_add(&run->input, weir_str_from(run->options->document));
+        return run->input.failed ? weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a scenario")
+                                 : WEIR_OK;
+    }
     char *block = malloc(BLOCK);
     if (!block)
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to read standard input");

@@ -9,6 +9,7 @@ enum {
     OPT_SET = 1,
     OPT_CANDIDATE,
     OPT_TRAFFIC,
+    OPT_TRAFFIC_FROM,
     OPT_SWEEP,
     OPT_FIND,
     OPT_LOSE,
@@ -37,6 +38,10 @@ static const cli_option FABRIC_OPTIONS[] = {
     {OPT_TRAFFIC, "--traffic", NULL, NULL,
      "an additional table: each kind of traffic, what it needs and which road suits it; with "
      "--csv instead of the candidates",
+     NULL},
+    {OPT_TRAFFIC_FROM, "--traffic-from", "FILE", "@file",
+     "cluster and traffic are those of a scenario of weir train; SCENARIO has the candidates, "
+     "without it usual ones are compared",
      NULL},
     {OPT_SWEEP, "--sweep", "KEY=A,B,C", NULL,
      "play each of these values; given several times, each combination",
@@ -89,6 +94,8 @@ static const cli_example FABRIC_EXAMPLES[] = {
     {"weir fabric job.yaml --find oversubscription --lose 2%",
      "how much oversubscription costs at most 2 % of the step"},
     {"weir fabric job.yaml --sweep cluster.nodes=64,128,256 --csv > grid.csv", "a table to plot"},
+    {"weir fabric --traffic-from training.yaml --traffic",
+     "networks for a training step, and what light could do for it"},
     {"weir fabric --mix train.yaml:0.6,moe.yaml:0.4", "one fabric for two jobs"},
     {"weir fabric job.yaml --set 'candidates.A.switching=1 ms' --json | jq .fabric.break_even",
      "one figure changed, for scripts"},
@@ -241,6 +248,8 @@ static const char **text_of(int id, fabric_options *o)
         return &o->compare;
     case OPT_PERFETTO:
         return &o->perfetto;
+    case OPT_TRAFFIC_FROM:
+        return &o->traffic_from;
     case OPT_CANDIDATE:
         return &o->candidates[o->candidate_count++];
     case CLI_OPERAND:
@@ -274,10 +283,13 @@ static weir_code check_together(const fabric_options *o, weir_err *err)
     bool compares = o->compare != NULL;
     bool several = o->scenario_count > 1;
     bool questions = sweeps || o->finds || mixes || compares;
-    if (o->scenario_count == 0 && !mixes)
+    if (o->scenario_count == 0 && !mixes && !o->traffic_from)
         return weir_err_set(err, WEIR_ERR_USAGE,
                             "fabric: no scenario is named; see weir help fabric");
     weir_code code = exclude(o->scenario_count > 0, mixes, "SCENARIO and --mix", err);
+    if (code == WEIR_OK)
+        code = exclude(o->traffic_from, mixes || compares || several,
+                       "--traffic-from and --mix, --compare or several scenarios", err);
     if (code == WEIR_OK && several && (questions || o->json || o->csv || o->bom || o->perfetto))
         return weir_err_set(err, WEIR_ERR_USAGE,
                             "fabric: several scenarios have text only; --mix is for jobs that "
@@ -305,7 +317,8 @@ static weir_code make_room(int argc, fabric_options *o, weir_err *err)
     *o = (fabric_options){.arena = weir_arena_new(), .lose_share = -1};
     if (!o->arena)
         return no_memory(err);
-    o->settings = weir_arena_alloc(o->arena, (size_t)argc, sizeof *o->settings);
+    /* --traffic-from puts two more before the user's own. */
+    o->settings = weir_arena_alloc(o->arena, (size_t)argc + 2, sizeof *o->settings);
     o->candidates = weir_arena_alloc(o->arena, (size_t)argc, sizeof *o->candidates);
     o->scenarios = weir_arena_alloc(o->arena, (size_t)argc, sizeof *o->scenarios);
     return o->settings && o->candidates && o->scenarios ? WEIR_OK : no_memory(err);

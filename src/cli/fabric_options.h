@@ -25,7 +25,9 @@ typedef struct {
     weir_mix_job *mix;
     uint32_t mix_count;
     const char *prices, *bom, *compare, *perfetto; /* NULL: none */
-    const char **candidates;                       /* only those; none: all */
+    const char *traffic_from;                      /* a training scenario; NULL: none */
+    const char *document;    /* what is played instead of a file, where traffic_from stands alone */
+    const char **candidates; /* only those; none: all */
     uint32_t candidate_count;
     uint32_t threads;
     uint64_t max_memory_bytes; /* 0: no limit */

@@ -2,6 +2,7 @@
 
 #include "cli/output.h"
 #include "codec/json_write.h"
+#include "study/train_traffic.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -121,7 +122,7 @@ static void answer(const lines_state *state, uint64_t line, const char *bytes, s
     const weir_train_input input = {name, bytes, n, state->settings, state->setting_count};
     weir_code code = weir_train_scenario_parse_on(state->shelf, &input, &scenario, &err);
     if (code == WEIR_OK) {
-        code = weir_train_step_of(&scenario.job, state->scratch, &step, &err);
+        code = weir_train_closed_step(&scenario, state->scratch, &step, &err);
     }
     weir_json_begin(&w, out);
     weir_json_open_object(&w, WEIR_JSON_INLINE);

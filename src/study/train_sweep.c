@@ -1,6 +1,7 @@
 #include "study/train_sweep.h"
 
 #include "base/thread.h"
+#include "study/train_traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +100,7 @@ static weir_code fill_row(const sweeping *s, worker *w, weir_train_sweep_row *ro
                                     q->setting_count + q->axis_count};
     weir_code code = weir_train_scenario_parse_on(w->shelf, &input, &scenario, &err);
     if (code == WEIR_OK) {
-        code = weir_train_step_of(&scenario.job, w->scratch, &step, &err);
+        code = weir_train_closed_step(&scenario, w->scratch, &step, &err);
     }
     if (code == WEIR_OK) {
         weir_train_sweep_fill(&scenario, &step, row);

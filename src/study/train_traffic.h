@@ -1,0 +1,28 @@
+/* train_traffic.h: a training step as the cluster and the traffic of a scenario of weir fabric.
+ *
+ * Each axis that leaves its nodes becomes a phase: the collective that moves most of its bytes, in
+ * all groups at once, so often as it is started in a step. The rest of the step is computing,
+ * shared out over the phases by the time that their traffic takes; a phase runs beside the
+ * computing that follows where most of it is hidden in the training step.
+ *
+ * Not here: networks (fabric_scenario.h). */
+#ifndef WEIR_STUDY_TRAIN_TRAFFIC_H
+#define WEIR_STUDY_TRAIN_TRAFFIC_H
+
+#include "base/text.h"
+#include "study/train_scenario.h"
+
+/* Flow YAML, as values of `cluster` and `traffic`. WEIR_ERR_INPUT: nothing leaves the nodes. */
+weir_code weir_train_traffic_text(const weir_train_scenario *scenario, weir_text *cluster,
+                                  weir_text *traffic, weir_err *err);
+/* Value of `candidates` for a scenario that names none: Clos networks, rails and rails joined by
+ * light, of the rate of its NICs. WEIR_ERR_INPUT: presets/fabrics has none of that rate. */
+weir_code weir_train_candidates_text(const weir_train_scenario *scenario, weir_text *candidates,
+                                     weir_err *err);
+
+/* The step in closed form, with what the scenario's network does to each axis: that takes a second
+ * where there is one. scenario->job.network.factor is set. */
+weir_code weir_train_closed_step(weir_train_scenario *scenario, weir_train_scratch *scratch,
+                                 weir_train_step *step, weir_err *err);
+
+#endif

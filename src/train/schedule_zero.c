@@ -121,10 +121,10 @@ static void begin(zero_draft *d)
         last = later(end, at) + cost(d, j, B);
     }
     for (uint32_t j = 1; j < d->stages; j++) {
-        uint32_t most = d->wanted[j - 1];
-        if (d->wanted[j] >= most && d->stage[j].count[F] + d->wanted[j] < d->micro_batches) {
-            d->wanted[j] = most > 0 ? most - 1 : 0;
-        }
+        uint32_t before = d->wanted[j - 1];
+        bool has_all = d->stage[j].count[F] + d->wanted[j] == d->micro_batches;
+        uint32_t most = has_all || before == 0 ? before : before - 1;
+        d->wanted[j] = d->wanted[j] < most ? d->wanted[j] : most;
     }
     for (uint32_t j = 0; j < d->stages; j++) {
         for (uint32_t i = 0; i < d->wanted[j]; i++) {

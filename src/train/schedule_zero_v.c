@@ -1,5 +1,6 @@
-/* schedule_zero_v.c: the zero-bubble V schedule, searched for given times within the memory of p
- * micro-batches: the heuristic of Qi et al. (2405.15362 and the authors' program).
+/* schedule_zero_v.c: the zero-bubble V schedule, searched for the mean times of all stages within
+ * the memory of p micro-batches: the heuristic of Qi et al. (2401.10241, section 6, and the
+ * authors' program, which takes mean times too; it finds no list for many that differ).
  *
  * A stage holds the chunks at positions s and 2 p - 1 - s. A pass goes over two legs: away from
  * the first stage (0) and back (1); backwards too begin at the first stage. After a start that is
@@ -22,7 +23,8 @@ typedef struct {
 } v_stage;
 
 typedef struct {
-    const schedule_clock *clock;
+    schedule_ticks mean; /* of a chunk */
+    int64_t send, wgrad_kept;
     uint32_t stages, micro_batches;
     int64_t limit;
     bool fills_forward, fills_backward;
@@ -39,12 +41,6 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static int64_t cost(const v_draft *d, uint32_t stage, uint32_t kind, uint32_t leg)
-{
-    uint32_t chunk = kind == F ? leg : 1 - leg;
-    return d->clock->cell[2 * stage + chunk].of[kind];
-}
-
 static int64_t *end_of(const v_draft *d, uint32_t stage, uint32_t kind, uint32_t leg, uint32_t i)
 {
     return &d->end[kind][(leg * d->stages + stage) * d->micro_batches + i];
@@ -59,7 +55,7 @@ static int64_t there(const v_draft *d, uint32_t stage, uint32_t kind, uint32_t l
         return 0;
     }
     int64_t end = *end_of(d, leg == 0 ? stage - 1 : stage + 1, kind, leg, i);
-    return end < 0 ? end : end + d->clock->send;
+    return end < 0 ? end : end + d->send;
 }
 
 /* Whether the stage itself has done what comes before the pass. */
@@ -84,13 +80,13 @@ static void put(v_draft *d, uint32_t stage, uint32_t kind, uint32_t leg)
     }
     int64_t start = later(s->free, at);
     s->idle += s->count[F][0] > 0 ? start - s->free : 0;
-    s->free = start + cost(d, stage, kind, leg);
+    s->free = start + d->mean.of[kind];
     if (kind != W) {
         *end_of(d, stage, kind, leg, s->count[kind][leg]) = s->free;
     }
     s->kept += kind == F   ? SCHEDULE_KEPT_UNIT
-               : kind == B ? d->clock->wgrad_kept - SCHEDULE_KEPT_UNIT
-                           : -d->clock->wgrad_kept;
+               : kind == B ? d->wgrad_kept - SCHEDULE_KEPT_UNIT
+                           : -d->wgrad_kept;
     s->count[kind][leg]++;
     d->order[(size_t)stage * 6 * d->micro_batches + s->written++] = (uint8_t)(2 * kind + leg);
 }
@@ -132,7 +128,7 @@ static void free_memory(v_draft *d, uint32_t stage, int64_t needed)
 static void fill(v_draft *d, uint32_t stage, int64_t at, bool fills_part)
 {
     const v_stage *s = &d->stage[stage];
-    while (has_weights(d, stage) && s->free + cost(d, stage, W, oldest(d, stage)) <= at) {
+    while (has_weights(d, stage) && s->free + d->mean.of[W] <= at) {
         put_weights(d, stage);
     }
     int64_t most = d->most_allowed - s->allowed;
@@ -154,7 +150,7 @@ static void begin(v_draft *d)
     for (uint32_t i = p; i-- > 0 && !d->is_broken;) {
         v_stage *s = &d->stage[i];
         int64_t at = there(d, i, F, 1), more = SCHEDULE_KEPT_UNIT * (2 + 2 * (int64_t)i);
-        while (i + 1 < p && s->kept + more <= d->limit && s->free + cost(d, i, F, 0) <= at &&
+        while (i + 1 < p && s->kept + more <= d->limit && s->free + d->mean.of[F] <= at &&
                s->count[F][0] < m) {
             for (uint32_t j = 0; j <= i; j++) {
                 put(d, j, F, 0);
@@ -214,7 +210,7 @@ static uint32_t forward_leg(const v_draft *d, uint32_t stage)
 static void one_round(v_draft *d, uint8_t *legs)
 {
     for (uint32_t i = 0; i < d->stages; i++) {
-        free_memory(d, i, d->clock->wgrad_kept - SCHEDULE_KEPT_UNIT);
+        free_memory(d, i, d->wgrad_kept - SCHEDULE_KEPT_UNIT);
         legs[i] = (uint8_t)backward_leg(d, i);
     }
     for (uint32_t i = d->stages; i-- > 0;) {
@@ -290,11 +286,25 @@ static int64_t improve(v_draft *d, uint8_t *legs, int64_t best, uint8_t *order)
     return best;
 }
 
+static schedule_ticks mean_of(const schedule_clock *clock, uint32_t cells)
+{
+    schedule_ticks mean = {{0}};
+    for (uint32_t k = 0; k < SCHEDULE_KINDS; k++) {
+        for (uint32_t i = 0; i < cells; i++) {
+            mean.of[k] += clock->cell[i].of[k];
+        }
+        mean.of[k] /= cells;
+    }
+    return mean;
+}
+
 weir_code schedule_search_v(const weir_schedule_wish *wish, const schedule_clock *clock,
                             weir_arena *arena, uint8_t *order, weir_err *err)
 {
     size_t p = wish->stages, m = wish->micro_batches;
-    v_draft d = {.clock = clock,
+    v_draft d = {.mean = mean_of(clock, 2 * wish->stages),
+                 .send = clock->send,
+                 .wgrad_kept = clock->wgrad_kept,
                  .stages = wish->stages,
                  .micro_batches = wish->micro_batches,
                  .limit = 2 * (int64_t)p * SCHEDULE_KEPT_UNIT,

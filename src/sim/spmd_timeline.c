@@ -202,29 +202,23 @@ static weir_code add_spans(spmd_writer *w, weir_err *err)
     return code;
 }
 
-/* Sealing orders the spans of a lane by start, longer first: of a run of records that begin
- * together only the last one takes time, and comes first. Streams stand in the order of ranks, then
- * of their numbers: as they were added. */
-static void find_spans(spmd_writer *w, const uint32_t *order)
+/* Sealing orders the spans of a lane by start, longer first. Streams stand in the order of ranks,
+ * then of their numbers: as they were added. */
+static void find_spans(spmd_writer *w, uint32_t *order)
 {
-    const sim_engine *engine = w->engine;
-    uint32_t n = w->span_count;
-    for (uint32_t i = 0; i < n; i++) {
-        w->span_of[order[i]] = i;
+    const sim_record *records = w->engine->records;
+    for (uint32_t i = 1; i < w->span_count; i++) { /* few begin together */
+        uint32_t row = order[i], k = i;
+        for (; k > 0 && w->lane_of_item[order[k - 1]] == w->lane_of_item[row] &&
+               records[order[k - 1]].start_ns == records[row].start_ns &&
+               records[order[k - 1]].dur_ns < records[row].dur_ns;
+             k--) {
+            order[k] = order[k - 1];
+        }
+        order[k] = row;
     }
-    for (uint32_t a = 0; a < n;) {
-        uint32_t b = a + 1;
-        while (b < n && w->lane_of_item[order[b]] == w->lane_of_item[order[a]] &&
-               engine->records[order[b]].start_ns == engine->records[order[a]].start_ns) {
-            b++;
-        }
-        if (b > a + 1 && engine->records[order[b - 1]].dur_ns > 0) {
-            for (uint32_t i = a; i + 1 < b; i++) {
-                w->span_of[order[i]]++;
-            }
-            w->span_of[order[b - 1]] = a;
-        }
-        a = b;
+    for (uint32_t i = 0; i < w->span_count; i++) {
+        w->span_of[order[i]] = i;
     }
 }
 

@@ -182,6 +182,31 @@ static void an_eager_message_does_not_hold_its_sender(void **state)
     spmd_close(&f);
 }
 
+/* Two messages that were sent at once, the shorter one taken first: a stream holds both. */
+static void messages_that_begin_together_are_told_apart(void **state)
+{
+    (void)state;
+    spmd_fixture f;
+    open_star(&f, 3, 1, 1e9);
+    uint32_t shorter = add_eager(&f, 0, 2, 500e-9), longer = add_eager(&f, 1, 2, 900e-9);
+    const uint32_t sends[2] = {spmd_program(&f), spmd_program(&f)};
+    uint32_t receives = spmd_program(&f);
+    f.program_of[1] = sends[1];
+    f.program_of[2] = receives;
+    spmd_exchange(&f, sends[0], 0, shorter);
+    spmd_exchange(&f, sends[1], 0, longer);
+    spmd_compute(&f, receives, 0, 5000);
+    spmd_after(&f, spmd_exchange(&f, receives, 1, shorter), 0);
+    spmd_exchange(&f, receives, 1, longer);
+    spmd_play(&f);
+    weir_span_id first = span_at(&f, 2, 1, 0), second = span_at(&f, 2, 1, 1);
+    assert_span(&f, first, 0, 900);
+    assert_span(&f, second, 0, 500);
+    assert_int_equal(f.run.meetings[f.run.parts[first].meeting].end_ns, 900);
+    assert_int_equal(f.run.meetings[f.run.parts[second].meeting].end_ns, 500);
+    spmd_close(&f);
+}
+
 static void a_plan_without_bodies_takes_its_time_on_any_net(void **state)
 {
     (void)state;
@@ -321,6 +346,7 @@ int main(void)
         cmocka_unit_test(idle_time_at_either_end_is_booked_too),
         cmocka_unit_test(a_slow_device_idles_no_longer),
         cmocka_unit_test(an_eager_message_does_not_hold_its_sender),
+        cmocka_unit_test(messages_that_begin_together_are_told_apart),
         cmocka_unit_test(a_plan_without_bodies_takes_its_time_on_any_net),
         cmocka_unit_test(a_device_that_stands_for_many_weighs_as_many),
         cmocka_unit_test(folded_and_unfolded_agree),

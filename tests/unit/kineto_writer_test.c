@@ -25,6 +25,10 @@
     "name: dense\nmodel: llama3-8b\n" CLUSTER "stack: nemo-24.12\n"                                \
     "plan: {sequence: 8192, micro_batch: 1, global_batch: 32, tensor: 2, pipeline: 4, chunks: 2, " \
     "schedule: interleaved, zero: 1, precision: bf16}\n"
+#define DUAL                                                                                       \
+    "name: dual\nmodel: llama3-8b\n" CLUSTER "stack: megatron-core\n"                              \
+    "plan: {sequence: 4096, micro_batch: 1, global_batch: 64, tensor: 2, pipeline: 4, "            \
+    "schedule: dualpipe, zero: 1, precision: bf16}\n"
 #define MIXTURE                                                                                    \
     "name: moe\nmodel: mixtral-8x7b\n" CLUSTER "stack: megatron-core\n"                            \
     "plan: {sequence: 4096, micro_batch: 1, global_batch: 32, tensor: 2, pipeline: 2, expert: 4, " \
@@ -168,6 +172,7 @@ static void a_pipeline_has_the_same_ledger_again(void **state)
     (void)state;
     go_round(DENSE, false, false);
     go_round(DENSE, true, false);
+    go_round(DUAL, false, false);
 }
 
 static void a_mixture_of_experts_has_the_same_ledger_again(void **state)

@@ -195,6 +195,22 @@ static weir_code read_lists(train_reader *r, const train_raw_plan *raw, weir_tra
     return code == WEIR_OK && raw->recompute ? read_recompute(r, raw->recompute, plan, err) : code;
 }
 
+/* Passes of a step are listed one by one. More stages than there can be are train_check.h's. */
+static weir_code check_passes(train_reader *r, const weir_yaml_node *node,
+                              const weir_train_plan *plan, weir_err *err)
+{
+    enum { MOST = 1 << 22 };
+    uint64_t stages = (uint64_t)plan->pipeline * plan->chunks;
+    if (stages > WEIR_TRAIN_MAX_CHUNKS || plan->micro_batches <= MOST / stages) {
+        return WEIR_OK;
+    }
+    const weir_yaml_node *batch = weir_yaml_find(node, "global_batch");
+    return weir_yaml_fail(r->source.doc, batch ? batch : node, err,
+                          "found %u micro-batches x %llu stages and chunks, expected at most %d in "
+                          "all",
+                          plan->micro_batches, (unsigned long long)stages, MOST);
+}
+
 weir_code train_read_plan(train_reader *r, const weir_yaml_node *node, weir_err *err)
 {
     train_raw_plan raw = {.plan = {.recompute_parts = WEIR_RECOMPUTE_CORE}};
@@ -212,6 +228,7 @@ weir_code train_read_plan(train_reader *r, const weir_yaml_node *node, weir_err 
     if (code == WEIR_OK) {
         complete(&r->scenario->cluster, &raw, &raw.plan);
         r->scenario->job.plan = raw.plan;
+        code = check_passes(r, node, &raw.plan, err);
     }
     return code;
 }

@@ -338,6 +338,13 @@ static void micro_batches_that_do_not_fit_are_refused(void **state)
             "time");
 }
 
+static void absurdly_many_micro_batches_are_refused(void **state)
+{
+    refused("plan.global_batch", "1073741824",
+            "--set plan.global_batch: found 33554432 micro-batches x 1 stages and chunks, expected "
+            "at most 4194304 in all");
+}
+
 static void more_stages_than_layers_are_refused(void **state)
 {
     refused("plan", "{sequence: 8192, global_batch: 64, pipeline: 16, chunks: 4}",
@@ -420,6 +427,7 @@ int main(void)
         cmocka_unit_test(a_shelf_gives_the_same_scenarios),
         cmocka_unit_test(groups_that_do_not_divide_are_refused),
         cmocka_unit_test(micro_batches_that_do_not_fit_are_refused),
+        cmocka_unit_test(absurdly_many_micro_batches_are_refused),
         cmocka_unit_test(more_stages_than_layers_are_refused),
         cmocka_unit_test(unknown_models_stacks_and_keys_name_the_nearest),
         cmocka_unit_test(an_unknown_model_type_is_refused),

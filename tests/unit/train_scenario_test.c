@@ -401,6 +401,10 @@ static void an_accelerator_without_a_usual_node_needs_its_nic(void **state)
     refused("cluster.accelerator", "v100-sxm-32gb",
             "job.yaml:2:10: found no nic, which is needed: presets/hosts.yaml has no usual node of "
             "v100-sxm-32gb, expected for example nic: cx7-400g, and node_link");
+    refused("cluster.accelerator", "gb",
+            "--set cluster.accelerator: found 'gb', expected one of gb200, gb300");
+    refused("cluster.accelerator", "b20-sxm",
+            "--set cluster.accelerator: found 'b20-sxm', expected 'b200-sxm'");
     refused("cluster", "{nodes: 4}",
             "--set cluster: found no accelerator, expected accelerator: h100-sxm or another one of "
             "presets/accelerators");

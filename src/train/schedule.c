@@ -127,7 +127,7 @@ weir_code schedule_clock_of(const weir_schedule_wish *wish, weir_arena *arena,
             schedule_position(wish->kind, wish->stages, i / wish->chunks, i % wish->chunks);
         const weir_pass_times *t = wish->times ? &wish->times[at] : NULL;
         clock->cell[i] =
-            longest > 0
+            t && longest > 0
                 ? (schedule_ticks){{llround(t->forward_s * scale), llround(t->dgrad_s * scale),
                                     llround(t->wgrad_s * scale)}}
                 : (schedule_ticks){{TICKS, TICKS, TICKS}};
@@ -254,16 +254,4 @@ weir_code weir_schedule_search(const weir_schedule_wish *wish, weir_arena *arena
                                 .peak = peak};
     count_peaks(schedule, wgrad_share(wish), peak);
     return WEIR_OK;
-}
-
-weir_code weir_schedule_make(weir_schedule_kind kind, uint32_t stages, uint32_t chunks,
-                             uint32_t micro_batches, const weir_pass_times *times,
-                             weir_arena *arena, weir_schedule *schedule, weir_err *err)
-{
-    const weir_schedule_wish wish = {.kind = kind,
-                                     .stages = stages,
-                                     .chunks = chunks,
-                                     .micro_batches = micro_batches,
-                                     .times = times};
-    return weir_schedule_search(&wish, arena, schedule, err);
 }

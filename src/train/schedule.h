@@ -67,11 +67,6 @@ typedef struct {
 weir_code weir_schedule_search(const weir_schedule_wish *wish, weir_arena *arena,
                                weir_schedule *schedule, weir_err *err);
 
-/* The same for messages that take no time. */
-weir_code weir_schedule_make(weir_schedule_kind kind, uint32_t stages, uint32_t chunks,
-                             uint32_t micro_batches, const weir_pass_times *times,
-                             weir_arena *arena, weir_schedule *schedule, weir_err *err);
-
 typedef struct {
     const weir_pass_times *times; /* by position */
     double send_s;                /* activations or gradients from stage to stage */

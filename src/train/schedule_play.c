@@ -163,7 +163,14 @@ static bool run(player *p, uint32_t stage)
     return true;
 }
 
-/* Which cells hand over to which: of two that hold a position, the one of the same chunk. */
+/* Of the two cells that may hold a position, the one of the chunk; WEIR_NONE: none does. */
+static uint32_t choose(const weir_schedule *s, const uint32_t held[2], uint32_t chunk)
+{
+    bool is_second = held[1] != WEIR_NONE && s->chunks > 1 && held[1] % s->chunks == chunk;
+    return held[is_second ? 1 : 0];
+}
+
+/* Which cells hand over to which. holder: room for two cells of each position. */
 static void link_cells(player *p, uint32_t *holder)
 {
     const weir_schedule *s = p->s;
@@ -175,16 +182,12 @@ static void link_cells(player *p, uint32_t *holder)
         uint32_t *found = &holder[2 * s->position[i]];
         found[found[0] == WEIR_NONE ? 0 : 1] = i;
     }
-    for (uint32_t i = 0; i < 2 * cells; i++) {
-        bool is_before = i < cells;
-        uint32_t cell = i % cells, at = s->position[cell];
-        uint32_t found = WEIR_NONE;
-        if (is_before ? at > 0 : at + 1 < cells) {
-            const uint32_t *held = &holder[2 * (is_before ? at - 1 : at + 1)];
-            bool is_second = held[1] != WEIR_NONE && held[1] % s->chunks == cell % s->chunks;
-            found = held[is_second ? 1 : 0];
+    for (uint32_t stage = 0; stage < s->stages; stage++) {
+        for (uint32_t c = 0; c < s->chunks; c++) {
+            uint32_t cell = stage * s->chunks + c, at = s->position[cell];
+            p->before[cell] = at > 0 ? choose(s, &holder[2 * (at - 1)], c) : WEIR_NONE;
+            p->behind[cell] = at + 1 < cells ? choose(s, &holder[2 * (at + 1)], c) : WEIR_NONE;
         }
-        (is_before ? p->before : p->behind)[cell] = found;
     }
 }
 

@@ -293,7 +293,7 @@ static schedule_ticks mean_of(const schedule_clock *clock, uint32_t cells)
         for (uint32_t i = 0; i < cells; i++) {
             mean.of[k] += clock->cell[i].of[k];
         }
-        mean.of[k] /= cells;
+        mean.of[k] /= cells > 0 ? cells : 1;
     }
     return mean;
 }

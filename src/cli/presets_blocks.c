@@ -166,7 +166,11 @@ static weir_code count_model(reading *r, weir_err *err)
     if (code != WEIR_OK)
         return code;
     weir_model_count count = weir_count_model(&model);
-    weir_quantity_count(&value, count.total);
+    weir_quantity_count(&value, count.main);
+    if (count.mtp > 0) {
+        weir_text_add(&value, WEIR_STR(", multi-token modules "));
+        weir_quantity_count(&value, count.mtp);
+    }
     if (count.active < count.main) {
         weir_text_add(&value, WEIR_STR(", a token passes "));
         weir_quantity_count(&value, count.active);

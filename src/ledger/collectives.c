@@ -36,15 +36,28 @@ static weir_comm_kind shown_kind(const weir_instance *i)
     return i->is_message ? WEIR_COMM_SEND_RECV : i->kind;
 }
 
-static int like_compare(const void *a, const void *b, const void *context)
+/* Equal for those that share a row. */
+static uint64_t key_of(const weir_instance *i)
 {
-    const weir_instance *instances = context;
-    const weir_instance *x = &instances[*(const uint32_t *)a],
-                        *y = &instances[*(const uint32_t *)b];
-    if (x->group != y->group) {
-        return x->group < y->group ? -1 : 1;
+    return (uint64_t)i->group << 8 | (uint64_t)shown_kind(i);
+}
+
+/* Instances by group and kind. *rows: how many that makes. NULL: no memory. */
+static weir_sort_pair *order_instances(const weir_match *m, uint32_t *rows)
+{
+    weir_sort_pair *order = malloc((m->instance_count + (size_t)1) * sizeof *order);
+    for (uint32_t i = 0; order && i < m->instance_count; i++) {
+        order[i] = (weir_sort_pair){key_of(&m->instances[i]), i};
     }
-    return (int)shown_kind(x) - (int)shown_kind(y);
+    if (order && !weir_sort_pairs(order, m->instance_count)) {
+        free(order);
+        return NULL;
+    }
+    *rows = 0;
+    for (uint32_t i = 0; order && i < m->instance_count; i++) {
+        *rows += i == 0 || order[i].key != order[i - 1].key;
+    }
+    return order;
 }
 
 typedef struct {
@@ -140,20 +153,16 @@ weir_code ledger_collectives(ledger_run *run, weir_err *err)
 {
     const weir_match *m = run->in->match;
     weir_result *r = run->result;
-    uint32_t n = m->instance_count;
-    uint32_t *order = malloc((n + (size_t)1) * sizeof *order);
+    uint32_t n = m->instance_count, rows = 0;
+    weir_sort_pair *order = order_instances(m, &rows);
     sums s = {.exposed = calloc(n + (size_t)1, sizeof *s.exposed)};
-    r->collectives = weir_arena_alloc(r->arena, n + (size_t)1, sizeof *r->collectives);
+    r->collectives = weir_arena_alloc(r->arena, rows + (size_t)1, sizeof *r->collectives);
     bool ok = order && s.exposed && r->collectives;
-    for (uint32_t i = 0; ok && i < n; i++) {
-        order[i] = i;
-    }
-    ok = ok && weir_sort(order, n, sizeof *order, like_compare, m->instances);
     if (ok) {
         exposed_sum(run, s.exposed);
     }
     for (uint32_t a = 0; ok && a < n;) {
-        const weir_instance *first = &m->instances[order[a]];
+        const weir_instance *first = &m->instances[order[a].value];
         weir_collective_row *row = &r->collectives[r->collective_count++];
         *row = (weir_collective_row){.kind = shown_kind(first),
                                      .complete = true,
@@ -161,9 +170,8 @@ weir_code ledger_collectives(ledger_run *run, weir_err *err)
                                      .axis = ledger_axis(run, first)};
         s.measured_ns = 0;
         s.measured_bytes = 0;
-        uint32_t begin = a;
-        for (; a < n && like_compare(&order[a], &order[begin], m->instances) == 0; a++) {
-            row_add(run, order[a], &s, row);
+        for (uint64_t key = order[a].key; a < n && order[a].key == key; a++) {
+            row_add(run, (uint32_t)order[a].value, &s, row);
         }
         if (row->instances == 0) {
             r->collective_count--;

@@ -67,6 +67,8 @@ static weir_code lay_out(draft *d, weir_err *err)
 
 /* --- programs --- */
 
+enum { OPERATIONS_MOST = 1 << 22 }; /* of a device */
+
 static weir_code reserve(draft *d, weir_err *err)
 {
     size_t rows = (size_t)VARIANTS * PASS_KINDS * d->chunks * WEIR_PIECES_MAX;
@@ -97,6 +99,14 @@ static weir_code write_program(draft *d, uint32_t stage, weir_err *err)
         draft_put_before(&w);
         draft_put_tasks(&w);
         draft_put_behind(&w);
+        uint64_t all = (uint64_t)w.program->count * steps;
+        if (w.step == 0 && all > OPERATIONS_MOST) {
+            return weir_err_set(err, WEIR_ERR_LIMIT,
+                                "steps: found %u of %u operations on a device, expected at most "
+                                "%d in all, such as steps: %u",
+                                steps, w.program->count, OPERATIONS_MOST,
+                                OPERATIONS_MOST / w.program->count);
+        }
     }
     return w.failed ? DRAFT_NO_MEMORY(err) : WEIR_OK;
 }

@@ -344,6 +344,17 @@ static void a_device_that_does_not_exist_is_refused(void **state)
     assert_string_equal(err.text, "disturb.slow: found device 8, expected one of 0 to 7");
 }
 
+static void more_steps_than_can_be_played_are_refused(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(2, 2, 2);
+    weir_train_program program = {0};
+    weir_err err = {0};
+    const weir_train_play how = {.job = &job, .steps = 1u << 30};
+    assert_int_equal(weir_train_program_build(&how, &program, &err), WEIR_ERR_LIMIT);
+    assert_non_null(strstr(err.text, "expected at most 4194304 in all, such as steps: "));
+}
+
 static void ranks_are_numbered_in_the_order_of_the_plan(void **state)
 {
     (void)state;
@@ -373,6 +384,7 @@ int main(void)
         cmocka_unit_test(a_bad_link_slows_what_goes_over_it),
         cmocka_unit_test(a_link_that_stays_broken_ends_the_step),
         cmocka_unit_test(a_device_that_does_not_exist_is_refused),
+        cmocka_unit_test(more_steps_than_can_be_played_are_refused),
         cmocka_unit_test(ranks_are_numbered_in_the_order_of_the_plan),
     };
     return cmocka_run_group_tests(tests, load, unload);

@@ -67,7 +67,19 @@ static weir_code lay_out(draft *d, weir_err *err)
 
 /* --- programs --- */
 
-enum { OPERATIONS_MOST = 1 << 22 }; /* of a device */
+enum { OPERATIONS_MOST = 1 << 22, PROGRAMS_MOST = 1 << 26 }; /* of a device; of all stages */
+
+/* Stages have about as many operations each. */
+static weir_code check_size(const draft *d, weir_err *err)
+{
+    uint64_t all = (uint64_t)d->programs[0].count * d->stages;
+    return all <= PROGRAMS_MOST
+               ? WEIR_OK
+               : weir_err_set(err, WEIR_ERR_LIMIT,
+                              "the step has about %llu operations on %u stages; at most %d can be "
+                              "played, in closed form (--sweep, --lines) there is no limit",
+                              (unsigned long long)all, d->stages, PROGRAMS_MOST);
+}
 
 static weir_code reserve(draft *d, weir_err *err)
 {
@@ -91,22 +103,37 @@ static weir_code reserve(draft *d, weir_err *err)
     return draft_peers(d, err);
 }
 
+static weir_code check_steps(const draft *d, uint32_t operations, uint32_t steps, weir_err *err)
+{
+    if ((uint64_t)operations * steps <= OPERATIONS_MOST) {
+        return WEIR_OK;
+    }
+    if (operations > OPERATIONS_MOST) {
+        return weir_err_set(err, WEIR_ERR_LIMIT,
+                            "plan.global_batch: found %u micro-batches, which are %u operations on "
+                            "a device; at most %d can be played, in closed form (--sweep, --lines) "
+                            "there is no limit",
+                            d->schedule->micro_batches, operations, OPERATIONS_MOST);
+    }
+    return weir_err_set(err, WEIR_ERR_LIMIT,
+                        "steps: found %u of %u operations on a device, expected at most %d in all, "
+                        "such as steps: %u",
+                        steps, operations, OPERATIONS_MOST, OPERATIONS_MOST / operations);
+}
+
 static weir_code write_program(draft *d, uint32_t stage, weir_err *err)
 {
     draft_writer w = {.d = d, .program = &d->programs[stage], .stage = stage};
     uint32_t steps = d->play->steps ? d->play->steps : 1;
-    for (w.step = 0; w.step < steps && !w.failed; w.step++) {
+    weir_code code = WEIR_OK;
+    for (w.step = 0; w.step < steps && !w.failed && code == WEIR_OK; w.step++) {
         draft_put_before(&w);
         draft_put_tasks(&w);
         draft_put_behind(&w);
-        uint64_t all = (uint64_t)w.program->count * steps;
-        if (w.step == 0 && all > OPERATIONS_MOST) {
-            return weir_err_set(err, WEIR_ERR_LIMIT,
-                                "steps: found %u of %u operations on a device, expected at most "
-                                "%d in all, such as steps: %u",
-                                steps, w.program->count, OPERATIONS_MOST,
-                                OPERATIONS_MOST / w.program->count);
-        }
+        code = w.step == 0 ? check_steps(d, w.program->count, steps, err) : WEIR_OK;
+    }
+    if (code != WEIR_OK) {
+        return code;
     }
     return w.failed ? DRAFT_NO_MEMORY(err) : WEIR_OK;
 }
@@ -136,6 +163,7 @@ static weir_code write_programs(draft *d, weir_err *err)
     weir_code code = programs ? reserve(d, err) : DRAFT_NO_MEMORY(err);
     for (uint32_t s = 0; s < d->stages && code == WEIR_OK; s++) {
         code = write_program(d, s, err);
+        code = code == WEIR_OK && s == 0 ? check_size(d, err) : code;
         code = code == WEIR_OK ? publish_program(d, s, &programs[s], err) : code;
     }
     d->out->spmd.programs = programs;

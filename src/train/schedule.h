@@ -75,6 +75,9 @@ typedef struct {
                                      begins and ends as one */
     const double *ready_s;        /* by position: first forward not before (parameters gathered);
                                      NULL: 0 */
+    bool without_barrier;         /* a stage goes on with the next step when it has ended this one
+                                     (zero-bubble's post-validation): times of each stage count from its
+                                     first start, makespan_s is span_s */
 } weir_schedule_costs;
 
 typedef struct {

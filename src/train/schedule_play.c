@@ -141,11 +141,12 @@ static bool run(player *p, uint32_t stage)
         seconds = later(seconds + other - p->costs->paired_s, later(seconds, other));
     }
     double free_s = t->stage_end_s[stage], start = later(a.at_s, free_s), end = start + seconds;
-    if (a.at_s > free_s) {
+    bool is_first = row == s->first[stage];
+    if (a.at_s > free_s && !(is_first && p->costs->without_barrier)) {
         double waited = a.at_s - free_s;
         t->stage_send_s[stage] += a.sent_s < waited ? a.sent_s : waited;
     }
-    if (row == s->first[stage]) {
+    if (is_first) {
         t->stage_begin_s[stage] = start;
     }
     t->stage_busy_s[stage] += seconds;
@@ -224,6 +225,25 @@ static weir_code begin(player *p, weir_arena *arena, weir_err *err)
     return WEIR_OK;
 }
 
+/* Steps without a barrier repeat after the longest stage; each stage's time counts from its own
+ * beginning. Of DualPipe's two stages with the same position, which begin alike, the first counts.
+ */
+static void count_from_own(const weir_schedule *s, weir_schedule_times *t)
+{
+    for (uint32_t i = 0; i < s->stages; i++) {
+        double begin_s = t->stage_begin_s[i];
+        for (uint32_t row = s->first[i]; row < s->first[i + 1]; row++) {
+            t->start_s[row] -= begin_s;
+        }
+        uint32_t chunks = s->kind == WEIR_SCHEDULE_DUALPIPE ? 1 : s->chunks;
+        for (uint32_t c = 0; c < chunks; c++) {
+            t->gradient_s[s->position[i * s->chunks + c]] -= begin_s;
+        }
+        t->stage_end_s[i] -= begin_s;
+        t->stage_begin_s[i] = 0;
+    }
+}
+
 static void sum_up(weir_schedule_times *t, uint32_t stages)
 {
     for (uint32_t i = 0; i < stages; i++) {
@@ -254,6 +274,9 @@ weir_code weir_schedule_play(const weir_schedule *schedule, const weir_schedule_
         }
     }
     if (code == WEIR_OK) {
+        if (costs->without_barrier) {
+            count_from_own(schedule, &times);
+        }
         sum_up(&times, schedule->stages);
         *played = times;
     }

@@ -199,6 +199,17 @@ static void put_launch(kineto_rank *r, uint32_t correlation, launch l)
     close_event(r);
 }
 
+/* The host waits for the device where a gap begins: that is why it is late then. */
+static void put_sync(kineto_rank *r, const weir_gap *gap, launch before)
+{
+    int64_t from_ns = before.at_ns + before.dur_ns;
+    if (gap && from_ns < gap->begin_ns) {
+        open_event(r, "cuda_runtime", "cudaStreamSynchronize", from_ns, gap->begin_ns - from_ns);
+        put_host_place(r);
+        close_event(r);
+    }
+}
+
 /* --- the device --- */
 
 static void put_ranks(weir_text *out, const weir_group *group)
@@ -234,6 +245,16 @@ static void put_comm(kineto_rank *r, const weir_comm *comm)
     }
 }
 
+/* Equal grids are equal work (sim/spmd_timeline.c). */
+static void put_work(kineto_rank *r, weir_span_id span)
+{
+    const weir_shape *shape = weir_timeline_shape_of(r->request->timeline, span);
+    if (shape && shape->grid[2]) {
+        weir_text_printf(&r->out, ", \"grid\": [%u, %u, %u]", shape->grid[0], shape->grid[1],
+                         shape->grid[2]);
+    }
+}
+
 static void put_span(kineto_rank *r, weir_span_id span, uint32_t correlation)
 {
     const weir_comm *comm = weir_timeline_comm_of(r->request->timeline, span);
@@ -249,6 +270,7 @@ static void put_span(kineto_rank *r, weir_span_id span, uint32_t correlation)
                      stream, stream, correlation);
     if (!r->request->is_plain) {
         weir_text_printf(&r->out, ", \"weir cause\": \"%s\"", weir_cause_name(cause));
+        put_work(r, span);
     }
     if (comm) {
         put_comm(r, comm);
@@ -278,6 +300,7 @@ static void put_head(kineto_rank *r)
 void kineto_write_events(kineto_rank *r)
 {
     launch last = {0};
+    const weir_gap *seen = NULL;
     uint32_t next = r->request->gaps->first[r->device];
     put_head(r);
     put_markers(r);
@@ -285,6 +308,10 @@ void kineto_write_events(kineto_rank *r)
     for (uint32_t i = 0; i < r->count; i++) {
         int64_t start_ns = r->spans.start_ns[r->order[i]];
         const weir_gap *gap = gap_before(r, start_ns, &next);
+        if (gap != seen) {
+            put_sync(r, gap, last);
+            seen = gap;
+        }
         last = launch_of(r, i, gap, last, step_begin(r, start_ns));
         put_launch(r, i + 1, last);
         put_span(r, r->order[i], i + 1);

@@ -20,8 +20,10 @@ typedef struct {
     const weir_op_shape *shape;
     uint32_t recompute;
     double a;         /* bytes of an activation */
+    double kept;      /* of a product's input, as it is kept */
     double t, tokens; /* tensor ranks; tokens of the micro-batch on a context rank */
     double mine;      /* tokens of norms and adds */
+    double inputs;    /* tokens of the inputs that norms give to products, as they are kept */
     double heads, kv_heads;
 } place;
 
@@ -29,9 +31,11 @@ static place place_of(const weir_model *m, const weir_op_shape *s, uint32_t reco
 {
     place p = {.m = m, .shape = s, .recompute = recompute};
     p.a = or_default(s->bytes.activation, 2);
+    p.kept = or_default(s->bytes.kept, p.a);
     p.t = or_one(s->tensor);
     p.tokens = or_one(s->sequences) * or_one(s->length) / or_one(s->context);
     p.mine = s->sequence_parallel ? p.tokens / p.t : p.tokens;
+    p.inputs = s->gathered_inputs ? p.tokens : p.mine;
     p.heads = m->heads / p.t;
     p.kv_heads = weir_model_is_latent(m) ? p.heads : m->kv_heads > p.t ? m->kv_heads / p.t : 1;
     return p;
@@ -57,10 +61,26 @@ static double core_bytes(const place *p)
     return scores * (s->dropout ? 2 * p->a + 1 : p->a); /* softmax; mask; what dropout leaves */
 }
 
+/* What norms read, and what the two before attention and network give to products. */
 static double norm_bytes(const place *p)
 {
-    double norms = p->m->norms_per_layer, each = p->mine * p->m->hidden * p->a;
-    return each * norms * (drops(p, WEIR_RECOMPUTE_NORMS) ? 1 : 2);
+    double norms = p->m->norms_per_layer, inner = fmin(norms, 2);
+    double read = norms * p->mine * p->m->hidden * p->a;
+    if (drops(p, WEIR_RECOMPUTE_NORMS)) {
+        return read;
+    }
+    double given = inner * p->inputs * p->kept + (norms - inner) * p->mine * p->a;
+    return read + given * p->m->hidden;
+}
+
+/* Attention keeps its output for itself, and the projection reads it as it multiplies. */
+static double output_bytes(const place *p)
+{
+    double width = p->tokens * p->heads * weir_model_v_dim(p->m);
+    if (p->shape->unfused_core) {
+        return width * p->kept;
+    }
+    return width * (p->kept < p->a ? p->a + p->kept : p->a);
 }
 
 /* The latents before and behind their norms, and the rotary part of the keys. */
@@ -91,8 +111,11 @@ static double qkv_bytes(const place *p)
 /* What one network keeps for each row and unit of its width: gate and up, and their product. */
 static double network_bytes(const place *p, double rows, double width)
 {
-    double inner = p->m->gated ? 2 : 1, product = drops(p, WEIR_RECOMPUTE_ACTIVATION) ? 0 : 1;
-    return rows * width * p->a * (inner + product);
+    double inner = p->m->gated ? 2 * p->a : p->a, product = 0;
+    if (!drops(p, WEIR_RECOMPUTE_ACTIVATION)) {
+        product = p->kept + (p->m->gated && p->shape->split_activation ? p->a : 0);
+    }
+    return rows * width * (inner + product);
 }
 
 static void mixture_bytes(const place *p, weir_activation_bytes *b)
@@ -105,7 +128,8 @@ static void mixture_bytes(const place *p, weir_activation_bytes *b)
     b->router = p->mine * m->experts * 4;
     b->network = m->shared_ffn ? network_bytes(p, p->tokens, m->shared_ffn / p->t) : 0;
     if (!drops(p, WEIR_RECOMPUTE_EXPERTS)) {
-        b->experts = network_bytes(p, rows, m->expert_ffn / et) + 2 * rows * m->hidden * p->a;
+        b->experts =
+            network_bytes(p, rows, m->expert_ffn / et) + rows * m->hidden * (p->kept + p->a);
     }
 }
 
@@ -122,7 +146,7 @@ weir_activation_bytes weir_activations_layer(const weir_model *model, uint32_t l
     b.latents = latent_bytes(&p);
     b.qkv = qkv_bytes(&p);
     b.core = core_bytes(&p);
-    b.output = p.tokens * p.a * p.heads * weir_model_v_dim(model);
+    b.output = output_bytes(&p);
     b.masks = shape->dropout ? 2 * p.mine * model->hidden : 0;
     if (weir_model_is_moe(model, layer)) {
         mixture_bytes(&p, &b);
@@ -145,7 +169,8 @@ double weir_activations_head(const weir_model *model, const weir_op_shape *shape
     place p = place_of(model, shape, 0);
     double words = (double)weir_vocab_padded(model, shape->vocab_multiple, shape->tensor) / p.t;
     double logit = shape->fused_loss ? p.a : or_default(shape->bytes.logit, 4);
-    return 2 * p.mine * model->hidden * p.a + p.tokens * words * logit;
+    return 2 * p.mine * model->hidden * p.a +
+           p.tokens * words * or_default(shape->bytes.loss, logit);
 }
 
 double weir_activations_korthikanti(const weir_model *model, const weir_op_shape *shape,

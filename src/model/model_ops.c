@@ -107,9 +107,10 @@ static void begin(ops_part *p, const weir_model *model, const weir_op_shape *sha
 {
     p->m = model;
     p->shape = shape;
-    p->bytes =
-        (weir_op_bytes){or_default(shape->bytes.activation, 2), or_default(shape->bytes.operand, 2),
-                        or_default(shape->bytes.gradient, 4), or_default(shape->bytes.logit, 4)};
+    p->bytes = (weir_op_bytes){.activation = or_default(shape->bytes.activation, 2),
+                               .operand = or_default(shape->bytes.operand, 2),
+                               .gradient = or_default(shape->bytes.gradient, 4),
+                               .logit = or_default(shape->bytes.logit, 4)};
     p->t = or_one(shape->tensor);
     p->c = or_one(shape->context);
     p->e = or_one(shape->expert);

@@ -117,6 +117,9 @@ typedef struct {
     double operand;    /* 2: of matrix products (1: FP8, 0.5: FP4) */
     double gradient;   /* 4: accumulated gradients of weights */
     double logit;      /* 4: in the loss */
+    double kept;       /* activation: of a product's input that is kept for backward */
+    double loss;       /* logit, or activation if fused: of each logit while the loss is at its
+                          fullest, with copies (model_memory.h) */
 } weir_op_bytes;
 
 /* A micro-batch and how it is split. Counts that are 0 are taken for 1. */
@@ -136,6 +139,8 @@ typedef struct {
     bool fused_add;             /* residual adds are part of the norms behind them */
     bool fused_loss;            /* logits stay in 16 bits and are read once */
     bool separate_accumulation; /* gradients of weights are added by an operation of their own */
+    bool gathered_inputs;       /* sequence parallel: products keep their inputs gathered */
+    bool split_activation;      /* activation function and gate are operations of their own */
     double pairs;       /* query-key pairs of a sequence, for packed documents, in layers without
                                    a window; 0: of length */
     double expert_load; /* rows of this rank's experts over the mean; 0: 1 */

@@ -1,3 +1,4 @@
+/* train_memory.c: states, activations in flight and buffers of each stage, in closed form. */
 #include "train/train_memory.h"
 
 #include "model/model_memory.h"
@@ -9,15 +10,13 @@
 typedef struct {
     const weir_train_job *job;
     weir_op_shape shape;
-    double layer[4];   /* activations kept of a layer, by its bits */
-    double working[4]; /* of one that is being computed again: all of it */
+    weir_train_weighing weighing;
+    double whole[WEIR_TRAIN_KINDS];  /* activations of a layer by its kind, nothing dropped */
+    double kept[WEIR_TRAIN_KINDS];   /* what recomputation leaves of them */
+    double inputs[WEIR_TRAIN_KINDS]; /* what full recomputation leaves */
     double embedding, head;
+    double hidden; /* hidden states of all tokens of the micro-batch */
 } estimate;
-
-static uint32_t kind_of(const weir_model *m, uint32_t layer)
-{
-    return m->layer[layer] & (WEIR_LAYER_MOE | WEIR_LAYER_WINDOW);
-}
 
 static uint32_t mask_of(const weir_train_plan *p)
 {
@@ -36,16 +35,21 @@ static uint32_t mask_of(const weir_train_plan *p)
 static void begin(const weir_train_job *job, estimate *e)
 {
     const weir_model *m = job->model;
+    bool is_known[WEIR_TRAIN_KINDS] = {false};
     *e = (estimate){.job = job, .shape = weir_train_shape(job)};
-    bool is_known[4] = {false};
+    weir_train_weigh(job, &e->weighing);
     for (uint32_t i = 0; i < m->layers; i++) {
-        uint32_t kind = kind_of(m, i);
+        uint32_t kind = weir_train_kind(m, i);
         if (!is_known[kind]) {
-            e->layer[kind] = weir_activations_layer(m, i, &e->shape, mask_of(&job->plan)).total;
-            e->working[kind] = weir_activations_layer(m, i, &e->shape, 0).total;
+            e->whole[kind] = weir_activations_layer(m, i, &e->shape, 0).total;
+            e->kept[kind] = weir_activations_layer(m, i, &e->shape, mask_of(&job->plan)).total;
+            e->inputs[kind] = weir_activations_layer(m, i, &e->shape, WEIR_RECOMPUTE_FULL).total;
             is_known[kind] = true;
         }
     }
+    double activation = e->shape.bytes.activation > 0 ? e->shape.bytes.activation : 2;
+    double tokens = (double)job->plan.micro_batch * job->plan.sequence / job->plan.context;
+    e->hidden = tokens * m->hidden * activation;
     e->embedding = weir_activations_embedding(m, &e->shape);
     e->head = weir_activations_head(m, &e->shape);
 }
@@ -57,37 +61,43 @@ static bool is_v_shaped(weir_schedule_kind kind)
     return kind == WEIR_SCHEDULE_ZB_V || kind == WEIR_SCHEDULE_DUALPIPE_V;
 }
 
+/* Chunks of the model whose weights a stage has: DualPipe's second direction brings another one. */
+static uint32_t chunks_of(const weir_train_plan *p)
+{
+    return p->schedule == WEIR_SCHEDULE_DUALPIPE && p->pipeline > 1 ? 2 : p->chunks;
+}
+
 static uint32_t position_of(const weir_train_plan *p, uint32_t stage, uint32_t chunk)
 {
+    if (p->schedule == WEIR_SCHEDULE_DUALPIPE) {
+        return chunk == 0 ? stage : p->pipeline - 1 - stage;
+    }
     if (is_v_shaped(p->schedule)) {
         return chunk == 0 ? stage : 2 * p->pipeline - 1 - stage;
     }
     return chunk * p->pipeline + stage;
 }
 
-/* Forward passes of chunks whose activations the stage keeps at most (reference/training-model.md
- * section 6). */
-static double in_flight(const weir_train_plan *p, uint32_t stage)
+double weir_train_in_flight(const weir_train_plan *plan, uint32_t stage)
 {
-    double stages = p->pipeline, m = p->micro_batches, v = p->chunks;
-    switch (p->schedule) {
+    double p = plan->pipeline, m = plan->micro_batches, v = plan->chunks;
+    switch (plan->schedule) {
     case WEIR_SCHEDULE_GPIPE:
         return m * v;
     case WEIR_SCHEDULE_ONE_F_ONE_B:
-        return fmin(m, stages - stage) * v;
+        return fmin(m, p - stage) * v;
     case WEIR_SCHEDULE_INTERLEAVED:
-        return fmin(m * v,
-                    v > 1 ? 2 * (stages - 1 - stage) + 1 + (v - 1) * stages : stages - stage);
+        return v > 1 ? fmin(m * v, 2 * (p - 1 - stage) + 1 + (v - 1) * p) : fmin(m, p - stage);
     case WEIR_SCHEDULE_ZB_H1:
-        return fmin(m, stages) * v;
+        return fmin(m, p) * v;
     case WEIR_SCHEDULE_ZB_H2:
-        return fmin(m, 2 * stages - 1) * v;
+        return fmin(m, 2 * p - 1) * v;
     case WEIR_SCHEDULE_ZB_V:
-        return fmin(m, stages) * v;
+        return fmin(m, p) * v;
     case WEIR_SCHEDULE_DUALPIPE:
-        return fmin(m, stages + 1) * v;
+        return fmin(m, p + 1) * v;
     case WEIR_SCHEDULE_DUALPIPE_V:
-        return fmin(2 * m, 2 * stages + 1);
+        return fmin(2 * m, 2 * p + 1);
     case WEIR_SCHEDULE_COUNT:
         break;
     }
@@ -96,82 +106,121 @@ static double in_flight(const weir_train_plan *p, uint32_t stage)
 
 /* --- activations --- */
 
-static double chunk_activations(const estimate *e, uint32_t position, double *largest)
+/* Kept of one pass of the chunk; *again: the most that a layer of it computes again. */
+static double chunk_activations(const estimate *e, uint32_t position, double *again)
 {
     const weir_train_plan *p = &e->job->plan;
     const weir_model *m = e->job->model;
     weir_layer_range range = weir_train_layers(e->job, position);
-    double sum = 0;
-    for (uint32_t i = range.first; i < range.first + range.count; i++) {
-        uint32_t kind = kind_of(m, i);
-        bool again =
-            p->recompute == WEIR_RECOMPUTE_PLAN_FULL ||
-            (p->recompute == WEIR_RECOMPUTE_PLAN_BLOCK && i - range.first < p->recompute_layers);
-        double kept = e->layer[kind];
-        if (again && p->recompute == WEIR_RECOMPUTE_PLAN_BLOCK) {
-            kept = weir_activations_layer(m, i, &e->shape, WEIR_RECOMPUTE_FULL).total;
-        }
+    bool blocks = p->recompute == WEIR_RECOMPUTE_PLAN_BLOCK;
+    double sum = position == 0 ? e->embedding : 0;
+    for (uint32_t i = 0; i < range.count; i++) {
+        uint32_t kind = weir_train_kind(m, range.first + i);
+        double kept = blocks && i < p->recompute_layers ? e->inputs[kind] : e->kept[kind];
         sum += kept;
-        if (mask_of(p) || again) {
-            *largest = fmax(*largest, e->working[kind] - kept);
-        }
+        *again = fmax(*again, e->whole[kind] - kept);
     }
-    return sum + (position == 0 ? e->embedding : 0);
+    if (position == p->pipeline * p->chunks - 1) {
+        sum += m->mtp_layers * e->kept[weir_train_kind(m, m->layers - 1)];
+    }
+    return sum;
 }
 
+/* Kept by all passes in flight, and beside it what one layer computes again with the gradients of
+ * its input and output, or the logits of one micro-batch (multi-token modules have their own). */
 static double stage_activations(const estimate *e, uint32_t stage)
 {
     const weir_train_plan *p = &e->job->plan;
-    double kept = 0, working = 0, head = 0;
-    for (uint32_t c = 0; c < p->chunks; c++) {
+    double kept = 0, again = 0, head = 0;
+    uint32_t chunks = chunks_of(p), last = p->pipeline * p->chunks - 1;
+    for (uint32_t c = 0; c < chunks; c++) {
         uint32_t position = position_of(p, stage, c);
-        kept += chunk_activations(e, position, &working);
-        head = position == p->pipeline * p->chunks - 1 ? e->head : head;
+        kept += chunk_activations(e, position, &again);
+        head = position == last ? e->head * (1 + e->job->model->mtp_layers) : head;
     }
-    kept *= in_flight(p, stage) / p->chunks * (1 - p->offload_share);
-    return kept + fmax(working, head);
+    kept *= weir_train_in_flight(p, stage) / chunks * (1 - p->offload_share);
+    return kept + fmax(again + 2 * e->hidden, head);
 }
 
 /* --- states and buffers --- */
 
-static void add_states(const estimate *e, uint32_t stage, weir_train_memory *memory)
+static double weight_bytes(const estimate *e)
+{
+    return e->shape.bytes.activation > 2 ? e->shape.bytes.activation : 2;
+}
+
+/* Weights and gradients that are there only while a unit (a layer; what a stage has beside its
+ * layers) is computed. */
+static void add_units(const estimate *e, double layer, double ends, double all,
+                      weir_train_memory *memory)
 {
     const weir_train_plan *p = &e->job->plan;
     const weir_train_stack *s = &e->job->stack;
-    double dense_shards = weir_train_dense_shards(p), expert_shards = weir_train_expert_shards(p);
-    double copies = p->schedule == WEIR_SCHEDULE_DUALPIPE ? 2 : 1; /* both directions' */
-    double weight_bytes = e->shape.bytes.activation > 2 ? e->shape.bytes.activation : 2;
-    double largest = 0;
-    for (uint32_t c = 0; c < p->chunks; c++) {
-        weir_train_weights w = weir_train_weights_at(e->job, position_of(p, stage, c));
-        weir_layer_range range = weir_train_layers(e->job, position_of(p, stage, c));
-        double sharded = w.dense / dense_shards + w.expert / expert_shards;
-        double whole = w.dense + w.expert;
-        memory->parameters += copies * weight_bytes * (p->zero >= 3 ? sharded : whole);
-        memory->gradients += copies * s->gradient_bytes * (p->zero >= 2 ? sharded : whole);
-        memory->optimizer += s->state_bytes * sharded;
-        largest = fmax(largest, whole / fmax(range.count, 1));
+    double gathered = p->regathers ? fmin(2 * layer + ends, all) : all;
+    memory->buffers += weight_bytes(e) * gathered;
+    if (p->accumulates_sharded) {
+        memory->buffers += s->reduced_bytes * fmax(layer, ends);
+    } else {
+        memory->gradients += s->gradient_bytes * all;
     }
-    if (p->zero >= 3) { /* two units gathered, one unit's gradients before they are scattered */
-        memory->buffers += largest * (2 * weight_bytes + s->reduced_bytes);
-    } else if (p->data * p->context > 1) {
-        memory->buffers += fmin(s->bucket_bytes, largest * s->reduced_bytes);
+}
+
+typedef struct {
+    double sharded,
+        all;            /* of all chunks: the device's share of states, all that it computes with */
+    double layer, ends; /* the largest layer; what is beside layers */
+} stage_weights;
+
+static stage_weights weights_of(const estimate *e, uint32_t stage)
+{
+    const weir_train_plan *p = &e->job->plan;
+    double dense = weir_train_dense_shards(p), expert = weir_train_expert_shards(p);
+    stage_weights sum = {0};
+    for (uint32_t c = 0; c < chunks_of(p); c++) {
+        uint32_t position = position_of(p, stage, c);
+        weir_train_weights w = weir_train_weights_of(e->job, &e->weighing, position);
+        weir_train_weights ends = weir_train_weights_ends(e->job, &e->weighing, position);
+        sum.sharded += w.dense / dense + w.expert / expert;
+        sum.all += w.dense + w.expert;
+        sum.ends += ends.dense + ends.expert;
+    }
+    for (uint32_t kind = 0; kind < WEIR_TRAIN_KINDS; kind++) {
+        sum.layer = fmax(sum.layer, e->weighing.layer[kind].dense + e->weighing.layer[kind].expert);
+    }
+    return sum;
+}
+
+static void add_states(const estimate *e, const stage_weights *w, weir_train_memory *memory)
+{
+    const weir_train_plan *p = &e->job->plan;
+    const weir_train_stack *s = &e->job->stack;
+    double share = p->schedule == WEIR_SCHEDULE_DUALPIPE ? 0.5 : 1; /* of states: two have each */
+    memory->optimizer = s->state_bytes * w->sharded * share;
+    if (p->zero >= 3) {
+        memory->parameters = s->shard_bytes * w->sharded;
+        memory->gradients = s->gradient_bytes * w->sharded;
+        add_units(e, w->layer, w->ends, w->all, memory);
+        return;
+    }
+    bool is_low = e->shape.bytes.operand < 2;
+    memory->parameters = weight_bytes(e) * w->all;
+    memory->parameters += is_low ? s->copy_bytes * (w->all - w->ends) : 0;
+    memory->gradients = s->gradient_bytes * (p->zero == 2 ? w->sharded : w->all);
+    if (p->data * p->context > 1) {
+        memory->buffers += fmin(s->bucket_bytes, w->layer * s->reduced_bytes);
     }
 }
 
 static void add_buffers(const estimate *e, weir_train_memory *memory)
 {
     const weir_train_plan *p = &e->job->plan;
-    const weir_model *m = e->job->model;
-    double tokens = (double)p->micro_batch * p->sequence / p->context;
-    double message = 2 * tokens * m->hidden / (p->sequence_parallel ? p->tensor : 1);
     const uint32_t sizes[] = {p->tensor, p->context, p->pipeline, p->data, p->expert};
     uint32_t axes = 0;
     for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         axes += sizes[i] > 1 ? 1 : 0;
     }
-    if (p->pipeline > 1) {
-        memory->buffers += 2 * message; /* one received, one sent */
+    if (p->pipeline > 1) { /* one received, one sent */
+        memory->buffers += 2 * e->hidden / (p->sequence_parallel ? p->tensor : 1);
     }
     memory->context = e->job->stack.context_bytes + axes * e->job->stack.communicator_bytes;
 }
@@ -179,13 +228,18 @@ static void add_buffers(const estimate *e, weir_train_memory *memory)
 static void stage_memory(const estimate *e, uint32_t stage, weir_train_memory *memory)
 {
     const weir_accelerator *accelerator = weir_kernel_accelerator(e->job->kernels);
+    const weir_train_stack *s = &e->job->stack;
+    stage_weights weights = weights_of(e, stage);
     *memory = (weir_train_memory){.stage = stage};
-    add_states(e, stage, memory);
+    add_states(e, &weights, memory);
     add_buffers(e, memory);
     memory->activations = stage_activations(e, stage);
+    /* Activations are gone when the optimiser runs. */
+    double temporary = s->temporary_bytes * weights.sharded;
+    memory->buffers += fmax(0, temporary - memory->activations - memory->buffers);
     memory->allocated = memory->parameters + memory->gradients + memory->optimizer +
                         memory->activations + memory->buffers;
-    memory->fragmentation = memory->allocated * fmax(0, e->job->stack.fragmentation - 1);
+    memory->fragmentation = memory->allocated * fmax(0, s->fragmentation - 1);
     memory->total = memory->allocated + memory->fragmentation + memory->context;
     memory->capacity = accelerator->memory_bytes;
 }

@@ -18,7 +18,11 @@ typedef struct {
     uint32_t stage; /* the fullest */
 } weir_train_memory;
 
-/* Of one stage; activations in flight follow from the schedule in closed form. */
+/* Forward passes of chunks whose activations a stage keeps at most, in closed form; what
+ * weir_schedule.peak counts in the lists. */
+double weir_train_in_flight(const weir_train_plan *plan, uint32_t stage);
+
+/* Of one stage. */
 void weir_train_memory_stage(const weir_train_job *job, uint32_t stage, weir_train_memory *memory);
 /* Of the fullest stage. */
 void weir_train_memory_of(const weir_train_job *job, weir_train_memory *memory);

@@ -127,7 +127,15 @@ typedef struct {
     double step_s;           /* beside all that is modelled, each step */
     double expert_sync_s;    /* device-host synchronisation of each mixture layer and pass */
     double jitter;           /* lengthening for each doubling of devices */
-    /* memory */
+    /* memory: facts */
+    double logit_bytes;     /* of each logit while the loss is at its fullest; 0: by fused_loss */
+    double shard_bytes;     /* ZeRO 3: of 16-bit weights of a device's share; 0 where the master
+                               weights are the share (FSDP) */
+    double copy_bytes;      /* FP8, FP4: of copies of each weight beside the 16-bit one */
+    double temporary_bytes; /* of the optimiser while it runs, per parameter of the share */
+    bool keeps_gathered;    /* sequence parallel: products keep their inputs gathered */
+    bool keeps_quantised;   /* FP8, FP4: products keep their inputs as they multiplied them */
+    /* memory: fitted */
     double fragmentation;      /* reserved over allocated */
     double context_bytes;      /* of the device's context and libraries */
     double communicator_bytes; /* buffers, for each axis that communicates */

@@ -10,6 +10,7 @@
 typedef struct {
     const char *key; /* of the scenario: "plan.tensor" */
     char text[256];  /* "found 12 for 32 heads, expected a divisor of them such as 8 or 16" */
+    uint64_t works;  /* the nearest value of the key that works; 0: the text alone says it */
 } weir_train_fault;
 
 /* devices: of the cluster. True where all fits. */

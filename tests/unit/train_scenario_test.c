@@ -319,8 +319,8 @@ static void groups_that_do_not_divide_are_refused(void **state)
             "--set plan.tensor: found 3, by which the heads (32) cannot be divided, expected for "
             "example 2");
     refused("plan.pipeline", "3",
-            "job.yaml:3:7: plan.data: found replicas of 3 devices (tensor 1 x context 1 x pipeline "
-            "3), expected a divisor of the cluster's 32 such as 2");
+            "--set plan.pipeline: found 3: tensor 1 x context 1 x pipeline 3 = 3 devices for a "
+            "replica, expected a divisor of the 32 of the cluster; pipeline 2 fits");
     refused("plan.data", "5",
             "--set plan.data: found 5 replicas of 1 devices, expected 32 on the cluster's 32");
 }

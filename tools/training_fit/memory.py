@@ -29,8 +29,8 @@ def kind_of(row):
 
 def vocabulary_share(schedule):
     """Vocabulary parallelism, which Weir has no schedule for, keeps more micro-batches than the
-    eight of 1F1B: two more (algorithm 1), one more (2), half as many more (interlaced); M. Yeung et
-    al., 2411.05288, sections 5 and 6."""
+    eight of 1F1B: two more (algorithm 1), one more (2), half as many more (interlaced); the
+    paper on balancing pipelines with vocabulary parallelism, 2411.05288 (from memory)."""
     for name, more in (("vocab-1", 2 / 8), ("vocab-2", 1 / 8), ("interlaced", 1 / 2)):
         if name in schedule:
             return more

@@ -79,14 +79,16 @@ def borrowed(stack, source, groups, fitted):
     """Constants that the stacks of the family have in common."""
     others = [s for s in stacks.pooled(stack) if s in groups]
     keys = tuple(k for k in stacks.FITTED[stack] if any(k in stacks.FITTED[s] for s in others))
+    plain = fit.defaults(stacks.FITTED[stack], stack)  # the preset's own have seen the source
     if not others or not keys:
-        return "defaults", {}
+        return "defaults", plain
     rows = []
     for other in others:
         rows += usable([c for c in groups[other] if c.source != source], fitted[other][1])
     lines = fitted[others[0]][1]
     start = fit.defaults(keys, stack)
-    return ", ".join(others), fit.minimise(rows, lines, keys, start, fit.defaults(keys, stack), 30)
+    common = fit.minimise(rows, lines, keys, start, fit.defaults(keys, stack), 30)
+    return ", ".join(others), dict(plain, **common)
 
 
 def judge(engine, configs, say):

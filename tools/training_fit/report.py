@@ -211,8 +211,12 @@ else and states its formula (`megatron_sc21`, `vocab_parallel`, `nanotron`, `fsd
 - *null model*: one FLOP rate for each file, GPU and format, the median of the other rows'.
 - *prototype*: `reference/training-fidelity.md`.
 
-Only constants are cross-validated. The form of the model was looked at beside these rows, so
-figures on runs that nobody has seen will lie above those of half/half.
+Only the constants of stacks are cross-validated. What was looked up beside these same rows is not:
+the form of the model; the steady clocks of H100, B200, GB200 and their relatives
+(`power: steady` of `presets/kernel-times`); the time of a launch where Python calls every kernel
+(`reference/training-model.md` had seen `vtrain_single`); facts such as the unfused attention of
+`zero_bubble`. Left out, unfitted and null are therefore no figures for runs that nobody has seen:
+those will lie above.
 """
 
 

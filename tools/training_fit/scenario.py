@@ -9,8 +9,12 @@ ACCELERATORS = (  # column gpu begins with -> presets/accelerators
     ("A100-40GB", "a100-sxm-40gb"), ("A100", "a100-sxm-80gb"),
     ("H100-96GB-HBM2e-500W", "h100-sxm-96gb-500w"), ("H100", "h100-sxm"), ("H200", "h200-sxm"),
     ("H800", "h800-sxm"), ("B200", "b200-sxm"), ("B300", "b300-sxm"), ("GB200", "gb200"),
-    ("GB300", "gb300"), ("V100", "v100-sxm-32gb"))
-NODE_LINKS = {"a100": "nvlink3", "h100": "nvlink4", "h200": "nvlink4", "b200": "nvlink5",
+    ("GB300", "gb300"), ("V100", "v100-sxm-32gb"), ("A800", "a100-sxm-80gb"), ("H20", "h20-sxm"),
+    ("MI300X", "mi300x"), ("MI250X", "mi250x"), ("MI325X", "mi325x"), ("MI355X", "mi355x"),
+    ("Ascend", "ascend-910b"), ("TPU v4", "tpu-v4"), ("TPU v5p", "tpu-v5p"))
+NODE_LINKS = {"v100": "nvlink2", "h800": "nvlink-h800", "h20": "nvlink4", "mi300x": "xgmi",
+              "mi250x": "xgmi", "mi325x": "xgmi", "mi355x": "xgmi", "ascend": "hccs",
+              "tpu": "ici-v4", "a100": "nvlink3", "h100": "nvlink4", "h200": "nvlink4", "b200": "nvlink5",
               "b300": "nvlink5", "gb200": "nvl72", "gb300": "nvl72"}
 USUAL_NIC = {"a100": ("cx6-200g", 1), "h100": ("cx7-400g", 1), "h200": ("cx7-400g", 1),
              "b200": ("cx7-400g", 1), "b300": ("cx8-800g", 1), "gb200": ("cx7-400g", 1),
@@ -96,8 +100,8 @@ def nic(config):
         if part in text:
             return preset, share
     if "single node" not in text:
-        config.filled.append("NIC: " + USUAL_NIC[family(config)][0])
-    return USUAL_NIC[family(config)]
+        config.filled.append("NIC: " + USUAL_NIC.get(family(config), ("cx7-400g", 1))[0])
+    return USUAL_NIC.get(family(config), ("cx7-400g", 1))
 
 
 def cluster(config):

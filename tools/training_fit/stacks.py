@@ -18,9 +18,8 @@ BY_SOURCE = {
 GRAPH_SHARE = 0.4  # of launches, left where parts of layers are captured (training-fidelity 0)
 ROWWISE = 1.6  # FP8 scaled by rows without a fast kernel (torchtitan's note, training-fidelity 0)
 FAMILIES = (  # stacks whose constants are pooled for one that is left out
-    ("megatron-2021", "megatron-2022-selective"),
+    ("megatron-2021", "megatron-2022-selective", "megatron-zero-bubble-2023"),
     ("megatron-deepspeed-2023", "megatron-deepspeed-2022", "deepspeed-zero3-2021"),
-    ("megatron-flash-2023", "megatron-zero-bubble-2023"),
     ("fsdp-torch-2.1", "fsdp-compiled", "torchtitan-2025"),
     ("deepspeed-zero3-hf", "deepspeed-offload"),
     ("nemo-24.07", "nemo-24.12", "nemo-mlperf-2023", "nemo-mlperf-2024"), ("nemo-25.05", "megatron-bridge-26"),
@@ -41,7 +40,30 @@ def stack_of(config):
         return "megatron-bridge-26"
     if source == "dgxc_benchmarking/jax" and "Pax" in framework:
         return "paxml-2023"
-    return BY_SOURCE[source]
+    return BY_SOURCE.get(source) or by_name(framework, config["date"])
+
+
+BY_NAME = (  # what the column framework says -> stack; the first that fits
+    (r"(?i)torchtitan", "torchtitan-2025"), (r"(?i)nanotron", "nanotron-0.5"),
+    (r"(?i)llm-foundry|composer|mosaic", "fsdp-torch-2.1"),
+    (r"(?i)megatron.?bridge", "megatron-bridge-26"),
+    (r"(?i)nemo.*24\.0", "nemo-24.07"), (r"(?i)nemo", "nemo-24.12"),
+    (r"(?i)maxtext", "maxtext-2024"), (r"(?i)pax", "paxml-2023"), (r"(?i)jax|xla|tpu", "jax"),
+    (r"(?i)fsdp|fairscale", "pytorch-fsdp"),
+    (r"(?i)megatron-deepspeed", "megatron-deepspeed-2023"),
+    (r"(?i)deepspeed|zero|colossal|hugging", "deepspeed"))
+UNFUSED = (("2022-05", "megatron-2021"), ("2023-01", "megatron-2022-selective"))  # until
+
+
+def by_name(framework, date):
+    """For a file that no table here knows."""
+    for pattern, stack in BY_NAME:
+        if re.search(pattern, framework):
+            return stack
+    for until, stack in UNFUSED:
+        if date and date < until:
+            return stack
+    return "megatron-core"
 
 
 def overlaps(text):
@@ -98,6 +120,15 @@ def shares(config):
     if "fp8_rowwise" in config["precision"]:
         made["gemm_factor"] = ROWWISE
     return made
+
+
+# Stacks without rows of their own: constants as the geometric mean of what these were fitted to.
+GENERIC = {"megatron-core": ("nemo-24.07", "nemo-24.12", "nemo-mlperf-2024",
+                             "megatron-bridge-26"),
+           "pytorch-fsdp": ("fsdp-torch-2.1", "fsdp-compiled", "torchtitan-2025"),
+           "deepspeed": ("megatron-deepspeed-2022", "megatron-deepspeed-2023",
+                         "deepspeed-zero3-hf"),
+           "jax": ("maxtext-2024", "paxml-2023")}
 
 
 def pooled(stack):

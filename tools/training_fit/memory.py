@@ -23,7 +23,7 @@ def kind_of(row):
     if metric.startswith("layer_"):
         return "times of a layer (`korthikanti` table 4): below"
     if metric.startswith("stage_T") or metric == "bubble_rate":
-        return "passes and bubbles (`zero_bubble` tables 5, 9): ctest `schedule`"
+        return "passes and bubbles (`zero_bubble` tables 5, 9): [schedules](validation/schedules.md)"
     return f"not compared: {metric}"
 
 

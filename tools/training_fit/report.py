@@ -215,8 +215,8 @@ Only the constants of stacks are cross-validated. What was looked up beside thes
 the form of the model; the steady clocks of H100, B200, GB200 and their relatives
 (`power: steady` of `presets/kernel-times`); the time of a launch where Python calls every kernel
 (`reference/training-model.md` had seen `vtrain_single`); facts such as the unfused attention of
-`zero_bubble`. Left out, unfitted and null are therefore no figures for runs that nobody has seen:
-those will lie above.
+`zero_bubble`. So neither left out nor unfitted foretells runs that nobody has looked at: those will
+lie above.
 """
 
 

@@ -14,7 +14,8 @@ ACCELERATORS = (  # column gpu begins with -> presets/accelerators
     ("Ascend", "ascend-910b"), ("TPU v4", "tpu-v4"), ("TPU v5p", "tpu-v5p"))
 NODE_LINKS = {"v100": "nvlink2", "h800": "nvlink-h800", "h20": "nvlink4", "mi300x": "xgmi",
               "mi250x": "xgmi", "mi325x": "xgmi", "mi355x": "xgmi", "ascend": "hccs",
-              "tpu": "ici-v4", "a100": "nvlink3", "h100": "nvlink4", "h200": "nvlink4", "b200": "nvlink5",
+              "tpu": "ici-v4", "a100": "nvlink3", "h100": "nvlink4", "h200": "nvlink4",
+              "b200": "nvlink5",
               "b300": "nvlink5", "gb200": "nvl72", "gb300": "nvl72"}
 USUAL_NIC = {"a100": ("cx6-200g", 1), "h100": ("cx7-400g", 1), "h200": ("cx7-400g", 1),
              "b200": ("cx7-400g", 1), "b300": ("cx8-800g", 1), "gb200": ("cx7-400g", 1),

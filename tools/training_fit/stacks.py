@@ -22,7 +22,8 @@ FAMILIES = (  # stacks whose constants are pooled for one that is left out
     ("megatron-deepspeed-2023", "megatron-deepspeed-2022", "deepspeed-zero3-2021"),
     ("fsdp-torch-2.1", "fsdp-compiled", "torchtitan-2025"),
     ("deepspeed-zero3-hf", "deepspeed-offload"),
-    ("nemo-24.07", "nemo-24.12", "nemo-mlperf-2023", "nemo-mlperf-2024"), ("nemo-25.05", "megatron-bridge-26"),
+    ("nemo-24.07", "nemo-24.12", "nemo-mlperf-2023", "nemo-mlperf-2024"),
+    ("nemo-25.05", "megatron-bridge-26"),
     ("maxtext-2024", "paxml-2023"))
 
 

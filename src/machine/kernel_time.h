@@ -88,6 +88,8 @@ typedef struct {
     uint64_t m, n, k, batch;
     weir_gemm_format format;
     bool accumulates; /* reads and writes a 32-bit result: gradients of weights */
+    bool sums_rows;   /* k counts rows of both operands, as in gradients of weights: their alignment
+                         is that of m and n */
     double sm_share;  /* of the SMs; communication kernels have the rest. 0: all */
 } weir_gemm_shape;
 /* Operands are in the format already: see weir_quantise_s. */

@@ -70,6 +70,9 @@ static double misalignment(const kernel_gemm_law *law, const kernel_gemm_rates *
                            const weir_gemm_shape *shape)
 {
     bool is_odd_n = shape->n % rates->aligned != 0;
+    if (shape->sums_rows) {
+        return is_odd_n || shape->m % rates->aligned != 0 ? law->misaligned_n : 1;
+    }
     if (shape->k % rates->aligned != 0 || (is_odd_n && shape->batch > 1)) {
         return law->misaligned_k;
     }

@@ -40,14 +40,14 @@ void weir_pass_join(weir_pass_cost *pass, const weir_pass_cost *other, double ti
     pass->model_flop += other->model_flop * times;
 }
 
-/* Of all experts of the device; gradients of weights sum over the rows of each. */
+/* Of all experts of the device, whose rows hold the rank's load already; gradients of weights sum
+ * over the rows of each. */
 static double grouped_s(const weir_train_job *job, const weir_op *op, weir_gemm_shape shape)
 {
-    double load = job->plan.expert_load > 0 ? job->plan.expert_load : 1;
     if (op->pass != WEIR_PASS_WGRAD || op->batch == 0) {
-        return weir_grouped_gemm_s(job->kernels, &shape, op->batch, load);
+        return weir_grouped_gemm_s(job->kernels, &shape, op->batch, 1);
     }
-    uint64_t rows = (uint64_t)((double)op->m * load / (double)op->batch);
+    uint64_t rows = op->m / op->batch;
     shape.m = op->k;
     shape.k = rows > 0 ? rows : 1;
     shape.batch = op->batch;
@@ -67,7 +67,8 @@ static double gemm_s(const weir_train_job *job, const weir_op *op)
                                    .batch = op->kind == WEIR_OP_GROUPED_GEMM ? 1 : op->batch,
                                    .format = format,
                                    .accumulates =
-                                       op->pass == WEIR_PASS_WGRAD && !s->separate_accumulation};
+                                       op->pass == WEIR_PASS_WGRAD && !s->separate_accumulation,
+                                   .sums_rows = op->pass == WEIR_PASS_WGRAD};
     double seconds =
         op->kind == WEIR_OP_GROUPED_GEMM ? grouped_s(job, op, shape) : weir_gemm_s(k, &shape);
     seconds *= s->gemm_factor;
@@ -194,6 +195,17 @@ static uint32_t kernels_of(const weir_train_job *job, const weir_op *op)
     }
 }
 
+/* Rows that an expert calculates over those of the mean: what is padded or only on the busiest rank
+ * is no work of the model. */
+static double surplus_of(const weir_train_job *job, const weir_op *op)
+{
+    bool is_expert = op->part == WEIR_MODEL_PART_EXPERT_UP ||
+                     op->part == WEIR_MODEL_PART_EXPERT_ACTIVATION ||
+                     op->part == WEIR_MODEL_PART_EXPERT_DOWN;
+    double capacity = job->plan.capacity, load = job->plan.expert_load;
+    return !is_expert ? 1 : capacity > 1 ? capacity : load > 1 ? load : 1;
+}
+
 weir_kernel_sum weir_train_kernels(const weir_train_job *job, const weir_op_list *list,
                                    weir_op_pass pass, bool is_redundant, weir_pass_cost *cost)
 {
@@ -211,7 +223,7 @@ weir_kernel_sum weir_train_kernels(const weir_train_job *job, const weir_op_list
                                   .count = kernels_of(job, op)};
         weir_pass_add(cost, &piece);
         cost->flop += op->flop;
-        cost->model_flop += is_redundant ? 0 : op->model_flop;
+        cost->model_flop += is_redundant ? 0 : op->model_flop / surplus_of(job, op);
         sum.all += piece.seconds;
         sum.kernels += piece.count;
         bool is_product = op->kind == WEIR_OP_GEMM || op->kind == WEIR_OP_GROUPED_GEMM;

@@ -107,6 +107,21 @@ static double factor_of(const weir_train_job *job, weir_train_group group)
     }
 }
 
+/* No factor makes a link faster; switches that reduce make do with fewer bytes than a ring sends.
+ */
+static double least_s(const weir_train_network *net, const weir_axis_span *span,
+                      weir_collective_kind kind, double sent)
+{
+    bool reduces = kind == WEIR_COLLECTIVE_ALL_REDUCE || kind == WEIR_COLLECTIVE_REDUCE_SCATTER ||
+                   kind == WEIR_COLLECTIVE_ALL_GATHER;
+    if (span->nodes > 1) {
+        return reduces && net->has_network_reduction ? 0 : sent / net->nic_bytes_per_s;
+    }
+    return (reduces && net->has_node_reduction) || !(net->node_bytes_per_s > 0)
+               ? 0
+               : sent / net->node_bytes_per_s;
+}
+
 weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
                           weir_collective_kind kind, double bytes)
 {
@@ -116,7 +131,12 @@ weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
     if (span.ranks <= 1 || !(bytes > 0)) {
         return wire;
     }
+    double together = (double)span.ranks / span.nodes;
     double sent = weir_collective_bus_factor(kind, span.ranks) * bytes;
+    if (span.nodes > 1) { /* what goes over the device's NIC; the rest stays in the node */
+        sent = kind == WEIR_COLLECTIVE_ALL_TO_ALL ? bytes * (1 - together / span.ranks)
+                                                  : sent / together;
+    }
     wire.bytes = sent;
     if (net->is_infinite) {
         return wire;
@@ -142,7 +162,7 @@ weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
         double rate = span.nodes > 1 ? net->nic_bytes_per_s : net->node_bytes_per_s;
         wire.seconds = sent / rate;
     }
-    wire.seconds *= factor_of(job, group);
+    wire.seconds = fmax(wire.seconds * factor_of(job, group), least_s(net, &span, kind, sent));
     return wire;
 }
 

@@ -229,6 +229,37 @@ static void a_slow_host_sets_the_pace(void **state)
     expect("graphs", graphs.step_s, fast.step_s, 1e-12);
 }
 
+/* --- experts --- */
+
+static void a_loaded_rank_takes_longer_in_proportion(void **state)
+{
+    (void)state;
+    load("mixtral-8x7b");
+    weir_train_plan *plan = &sample.job.plan;
+    plan->data = 8;
+    plan->expert = 8;
+    batch(plan, 1);
+    weir_train_step even = step_of(&sample.job);
+    double before = even.step_s;
+    for (double load_ratio = 1.05; load_ratio <= 2; load_ratio += 0.05) {
+        plan->expert_load = load_ratio;
+        weir_train_step step = step_of(&sample.job);
+        assert_true(step.step_s > before);
+        assert_true(step.step_s < even.step_s * load_ratio); /* attention stays as it is */
+        expect("model FLOP", step.model_flop, even.model_flop, 1e-3);
+        before = step.step_s;
+    }
+}
+
+static void odd_numbers_of_tokens_cost_no_more(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    double even = step_of(&sample.job).step_s;
+    sample.job.plan.sequence = 4098;
+    expect("step", step_of(&sample.job).step_s, even, 0.02);
+}
+
 /* --- properties --- */
 
 static uint64_t random_state = 11;
@@ -313,6 +344,8 @@ int main(void)
         cmocka_unit_test(shared_out_parameters_are_gathered_twice_and_reduced_once),
         cmocka_unit_test(flop_are_those_of_the_model),
         cmocka_unit_test(a_slow_host_sets_the_pace),
+        cmocka_unit_test(a_loaded_rank_takes_longer_in_proportion),
+        cmocka_unit_test(odd_numbers_of_tokens_cost_no_more),
         cmocka_unit_test(causes_add_up_and_faster_parts_never_hurt),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

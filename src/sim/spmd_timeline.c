@@ -204,10 +204,10 @@ static weir_code add_spans(spmd_writer *w, weir_err *err)
 
 /* Sealing orders the spans of a lane by start, longer first. Streams stand in the order of ranks,
  * then of their numbers: as they were added. */
-static void find_spans(spmd_writer *w, uint32_t *order)
+static void find_spans(spmd_writer *w, uint32_t *order, uint32_t n)
 {
     const sim_record *records = w->engine->records;
-    for (uint32_t i = 1; i < w->span_count; i++) { /* few begin together */
+    for (uint32_t i = 1; i < n; i++) { /* few begin together */
         uint32_t row = order[i], k = i;
         for (; k > 0 && w->lane_of_item[order[k - 1]] == w->lane_of_item[row] &&
                records[order[k - 1]].start_ns == records[row].start_ns &&
@@ -217,7 +217,7 @@ static void find_spans(spmd_writer *w, uint32_t *order)
         }
         order[k] = row;
     }
-    for (uint32_t i = 0; i < w->span_count; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         w->span_of[order[i]] = i;
     }
 }
@@ -263,7 +263,7 @@ static weir_code order_spans(spmd_writer *w, weir_err *err)
         order[i] = (uint32_t)pairs[i].value;
     }
     if (ok) {
-        find_spans(w, order);
+        find_spans(w, order, n);
     }
     free(pairs);
     free(order);

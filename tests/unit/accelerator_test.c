@@ -114,7 +114,7 @@ static void every_accelerator_has_a_peak_and_plausible_memory(void **state)
         }
         bool plausible = peak > 1e13 && peak < 1e17 && list[i].memory_bytes > 1e10 &&
                          list[i].memory_bytes < 1e12 && list[i].memory_bytes_per_s > 1e11 &&
-                         list[i].memory_bytes_per_s < 1e14 && list[i].device_name_count > 0;
+                         list[i].memory_bytes_per_s < 1e14; /* variants may have no name */
         if (!plausible) {
             fail_msg("%s has an implausible figure", list[i].id);
         }

@@ -7,7 +7,7 @@ import re
 
 ACCELERATORS = (  # column gpu begins with -> presets/accelerators
     ("A100-40GB", "a100-sxm-40gb"), ("A100", "a100-sxm-80gb"),
-    ("H100-96GB-HBM2e-500W", "h100-sxm-96gb-500w"), ("H100", "h100-sxm"), ("H200", "h200-sxm"),
+    ("H100-96GB-HBM2e-500W", "h100-96gb-500w"), ("H100", "h100-sxm"), ("H200", "h200-sxm"),
     ("H800", "h800-sxm"), ("B200", "b200-sxm"), ("B300", "b300-sxm"), ("GB200", "gb200"),
     ("GB300", "gb300"), ("V100", "v100-sxm-32gb"), ("A800", "a100-sxm-80gb"), ("H20", "h20-sxm"),
     ("MI300X", "mi300x"), ("MI250X", "mi250x"), ("MI325X", "mi325x"), ("MI355X", "mi355x"),

@@ -147,8 +147,10 @@ static void add_rank(weir_text *text, const weir_result *result, int32_t rank)
         weir_text_printf(text, ", GPU %d", (int)result->verdict.device);
     }
     if (device != NULL && device->node != NULL && device->node[0] != '\0') {
-        weir_text_add(text, WEIR_STR(" (node "));
-        weir_text_escaped(text, weir_node_short(device->node), NAME_COLUMNS);
+        weir_str name = weir_node_short(device->node);
+        weir_text_add(text, weir_str_starts(name, WEIR_STR("node")) ? WEIR_STR(" (")
+                                                                    : WEIR_STR(" (node "));
+        weir_text_escaped(text, name, NAME_COLUMNS);
         weir_text_char(text, ')');
     }
 }
@@ -248,9 +250,19 @@ static void add_missing(weir_text *text, const weir_result *result)
     }
 }
 
+/* A simulation without disturbances: who is waited for is what the plan makes of it. */
+static bool is_all_planned(const weir_result *result)
+{
+    weir_cause cause = WEIR_CAUSE_DEPENDENCY_STRAGGLER;
+    return result->simulated && result->control.planned.ns[cause] >= result->total.causes.ns[cause];
+}
+
 bool verdict_has_culprit(const weir_result *result)
 {
     int64_t waited = result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER];
+    if (is_all_planned(result)) {
+        return false;
+    }
     culprit c = main_culprit(result);
     int64_t tenth = result->total.wall_ns / 10;
     return c.row != NULL && c.rank >= 0 && c.row->reason != WEIR_REASON_UNKNOWN &&
@@ -261,6 +273,13 @@ void verdict_say_straggler(weir_result *result, weir_text *text)
 {
     int64_t waited = result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER];
     culprit c = main_culprit(result);
+    if (is_all_planned(result)) {
+        weir_text_printf(text, "Ranks wait for one another in %s: ",
+                         plural_of(main_collective(result, NULL, false)));
+        weir_quantity_percent(text, waited, result->total.wall_ns);
+        weir_text_add(text, WEIR_STR(" of the time, as the plan has it."));
+        return;
+    }
     if (c.row != NULL && c.rank >= 0 && c.ns >= waited / 2) {
         say_culprit(result, text, &c);
         return;

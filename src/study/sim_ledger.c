@@ -1,6 +1,7 @@
 #include "study/sim_ledger.h"
 
 #include "base/sort.h"
+#include "result/verdict.h"
 #include "study/sim_planned.h"
 #include "timeline/comm_names.h"
 
@@ -391,6 +392,7 @@ weir_code weir_sim_ledger_build(const weir_spmd *spmd, const weir_spmd_run *run,
     if (code == WEIR_OK) {
         plan_control(&s, result);
         result->window.nodes = count_nodes(spmd);
+        code = weir_verdict_compose(result, err); /* nobody is blamed for what was planned */
     }
     if (code == WEIR_OK && lines) {
         *lines = own;

@@ -77,8 +77,7 @@ static void write_step(weir_json_writer *w, const weir_train_scenario *scenario,
                        const weir_train_step *step)
 {
     double devices = (double)weir_train_devices(&scenario->job.plan);
-    double peak = scenario->cluster.accelerator
-                      ->peak_flop_per_s[weir_gemm_format_dtype(scenario->job.plan.format)];
+    double peak = weir_gemm_format_peak(scenario->cluster.accelerator, scenario->job.plan.format);
     weir_json_key(w, "name");
     weir_json_text(w, scenario->name);
     write_number(w, "step_s", step->step_s);

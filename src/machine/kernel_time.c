@@ -1,6 +1,7 @@
 /* kernel_time.c: opens the kernel times of an accelerator: the datasheet's, those of its family,
  * its own, each over the one before. */
 #include "machine/kernel_time_inside.h"
+#include "machine/roofline.h"
 
 #include "scenario/preset.h"
 
@@ -56,6 +57,13 @@ const char *weir_attention_kernel_name(weir_attention_kernel kernel)
 weir_dtype weir_gemm_format_dtype(weir_gemm_format format)
 {
     return format_dtypes[format];
+}
+
+double weir_gemm_format_peak(const weir_accelerator *accelerator, weir_gemm_format format)
+{
+    double peak = weir_roofline_peak(accelerator, weir_gemm_format_dtype(format));
+    double half = weir_roofline_peak(accelerator, WEIR_DTYPE_FP16);
+    return format == WEIR_GEMM_16 && half > peak ? half : peak;
 }
 
 double kernel_peak(const weir_accelerator *accelerator, weir_gemm_format format)

@@ -50,6 +50,8 @@ const char *weir_gemm_format_name(weir_gemm_format format);
 const char *weir_attention_kernel_name(weir_attention_kernel kernel);
 /* The datatype whose peak it is measured against. */
 weir_dtype weir_gemm_format_dtype(weir_gemm_format format);
+/* That peak, FLOP/s; of 16 bits the larger of BF16's and FP16's (a V100 has no BF16). */
+double weir_gemm_format_peak(const weir_accelerator *accelerator, weir_gemm_format format);
 
 typedef enum {
     WEIR_BASIS_MEASURED = 0, /* fitted on this accelerator's kernels */

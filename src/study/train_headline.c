@@ -43,9 +43,9 @@ static void note_formula(const train_figures *f, const char *format)
 static void fill_rates(const train_figures *f, weir_training_result *t)
 {
     const weir_train_job *job = &f->scenario->job;
-    weir_dtype dtype = weir_gemm_format_dtype(job->plan.format);
     const weir_accelerator *accelerator = weir_kernel_accelerator(job->kernels);
-    double peak = accelerator->peak_flop_per_s[dtype], devices = (double)t->devices;
+    double peak = weir_gemm_format_peak(accelerator, job->plan.format);
+    double devices = (double)t->devices;
     flop_pair flop = count_flop(f);
     t->tokens = f->step->tokens;
     t->tokens_per_s = t->tokens / t->step_s;
@@ -58,7 +58,7 @@ static void fill_rates(const train_figures *f, weir_training_result *t)
     t->format = weir_gemm_format_name(job->plan.format);
     t->bubble_share = f->step->bubble_share;
     t->accelerator = weir_result_copy(f->result, weir_str_from(accelerator->name));
-    note_formula(f, weir_dtype_name(dtype));
+    note_formula(f, weir_dtype_name(weir_gemm_format_dtype(job->plan.format)));
 }
 
 static void fill_memory(const weir_train_memory *memory, weir_training_result *t)

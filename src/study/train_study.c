@@ -101,6 +101,26 @@ static weir_code calculate(study *s, weir_err *err)
     return code;
 }
 
+/* A link that never works again stops the step for good: there is no time to report. */
+static weir_code check_end(const study *s, weir_err *err)
+{
+    if (s->run.stalled_by == WEIR_NONE) {
+        return WEIR_OK;
+    }
+    for (uint32_t i = 0; i < s->scenario->link_count; i++) {
+        const weir_train_link *link = &s->scenario->links[i];
+        if (!(link->share > 0) && !(link->until_s < INFINITY)) {
+            return weir_err_set(err, WEIR_ERR_INPUT,
+                                "%s: the step never ends: found %s %u without a rate from %g s on, "
+                                "expected `until` (it works again) or `rate` (what is left of it)",
+                                s->scenario->file, link->is_node_link ? "node link" : "nic",
+                                link->device, link->at_s);
+        }
+    }
+    return weir_err_set(err, WEIR_ERR_INPUT, "%s: the step never ends: a link carries nothing",
+                        s->scenario->file);
+}
+
 static weir_code play(study *s, weir_err *err)
 {
     const weir_train_scenario *scenario = s->scenario;
@@ -123,7 +143,8 @@ static weir_code play(study *s, weir_err *err)
         code = weir_train_program_build(&play, &s->program, err);
     }
     free(slow);
-    return code == WEIR_OK ? weir_spmd_play(&s->program.spmd, &s->run, err) : code;
+    code = code == WEIR_OK ? weir_spmd_play(&s->program.spmd, &s->run, err) : code;
+    return code == WEIR_OK ? check_end(s, err) : code;
 }
 
 static weir_code read_ledger(study *s, weir_err *err)

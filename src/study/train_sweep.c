@@ -11,8 +11,7 @@ void weir_train_sweep_fill(const weir_train_scenario *scenario, const weir_train
 {
     const weir_train_plan *plan = &scenario->job.plan;
     double devices = (double)weir_train_devices(plan);
-    double peak =
-        scenario->cluster.accelerator->peak_flop_per_s[weir_gemm_format_dtype(plan->format)];
+    double peak = weir_gemm_format_peak(scenario->cluster.accelerator, plan->format);
     double device_s = step->step_s * devices;
     row->step_s = step->step_s;
     row->tokens_per_s = step->tokens / step->step_s;

@@ -110,7 +110,7 @@ static bool divides_with(const checker *c, uint64_t tensor, uint64_t context, ui
     weir_op_shape shape = shape_of(c);
     shape.tensor = (uint32_t)tensor;
     shape.context = (uint32_t)context;
-    return model <= c->devices && c->devices % model == 0 &&
+    return model > 0 && model <= c->devices && c->devices % model == 0 &&
            weir_ops_is_sound(c->job->model, &shape, &fault);
 }
 

@@ -306,6 +306,10 @@ static bool find_by_tile(const context *c, weir_span_id s, const weir_accelerato
 static finding classify_comm(const context *c, weir_span_id s, const weir_name_class *name)
 {
     const weir_comm *comm = weir_timeline_comm_of(c->t, s);
+    const weir_shape *shape = weir_timeline_shape_of(c->t, s);
+    if (shape && shape->told_cause) { /* by a simulation */
+        return (finding){WEIR_CLASS_COMM, (weir_cause)(shape->told_cause - 1), WEIR_BY_COUNTED};
+    }
     weir_comm_kind kind = c->instance_kind ? c->instance_kind[s] : WEIR_COMM_UNKNOWN;
     if (kind == WEIR_COMM_UNKNOWN && comm) {
         kind = comm->kind;

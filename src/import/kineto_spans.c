@@ -294,7 +294,7 @@ static weir_code detail_find(kineto_shard *s, const kineto_event *e, weir_span_k
         uint32_t shape = 0;
         static const weir_shape empty;
         weir_shape own = e->shape;
-        own.told_cause = e->has_comm ? 0 : e->told_cause;
+        own.told_cause = e->told_cause;
         weir_code code = memcmp(&own, &empty, sizeof empty) == 0
                              ? WEIR_OK
                              : weir_timeline_add_shape(s->shard, &own, &shape, err);

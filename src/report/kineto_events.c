@@ -5,6 +5,8 @@
  * names the cause (ledger/idle.c reads it so). */
 #include "report/kineto_events.h"
 
+#include "timeline/comm_names.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -221,6 +223,16 @@ static void put_ranks(weir_text *out, const weir_group *group)
     weir_text_char(out, ']');
 }
 
+/* A ring of messages that its members send and receive at once is a batch of a group, which
+ * profilers record as NCCL runs it: like an all-to-all. As single messages nothing would say who
+ * meets whom. */
+static weir_comm_kind comm_kind(const weir_comm *comm)
+{
+    bool sends = comm->kind == WEIR_COMM_SEND || comm->kind == WEIR_COMM_RECV ||
+                 comm->kind == WEIR_COMM_SEND_RECV;
+    return sends && comm->src_rank < 0 ? WEIR_COMM_ALL_TO_ALL : comm->kind;
+}
+
 /* Members that were played are those that can come. */
 static void put_comm(kineto_rank *r, const weir_comm *comm)
 {
@@ -229,7 +241,8 @@ static void put_comm(kineto_rank *r, const weir_comm *comm)
     weir_str axis = weir_timeline_name(r->request->timeline, group->name);
     bool is_message = comm->src_rank >= 0;
     bool sends = is_message && comm->src_rank == r->rank->number;
-    const char *kind = is_message ? (sends ? "send" : "recv") : weir_comm_kind_name(comm->kind);
+    const char *kind =
+        is_message ? (sends ? "send" : "recv") : weir_comm_kind_name(comm_kind(comm));
     weir_text_printf(out, ", \"Collective name\": \"%s\", \"dtype\": \"Byte\"", kind);
     weir_text_printf(out, ", \"In msg nelems\": %" PRIu64 ", \"Out msg nelems\": %" PRIu64,
                      comm->in_elements, comm->out_elements);
@@ -268,8 +281,10 @@ static void put_span(kineto_rank *r, weir_span_id span, uint32_t correlation)
                      ", \"pid\": 0, \"tid\": %" PRId64 ", \"args\": {\"device\": 0, \"stream\": "
                      "%" PRId64 ", \"correlation\": %u",
                      stream, stream, correlation);
-    if (!r->request->is_plain) {
+    if (!r->request->is_plain && (!comm || weir_comm_cause(comm_kind(comm)) != cause)) {
         weir_text_printf(&r->out, ", \"weir cause\": \"%s\"", weir_cause_name(cause));
+    }
+    if (!r->request->is_plain) {
         put_work(r, span);
     }
     if (comm) {

@@ -38,6 +38,11 @@
     "plan: {sequence: 4096, micro_batch: 1, global_batch: 64, zero: 3, precision: bf16, "          \
     "recompute: full}\n"
 
+#define RING                                                                                       \
+    "name: ring\nmodel: llama3-8b\n" CLUSTER "stack: nemo-24.12\n"                                 \
+    "plan: {sequence: 8192, micro_batch: 1, global_batch: 16, tensor: 2, context: 2, "             \
+    "pipeline: 2, zero: 1, precision: bf16}\n"
+
 #define OK(call, err)                                                                              \
     do {                                                                                           \
         if ((call) != WEIR_OK) {                                                                   \
@@ -210,6 +215,8 @@ static void a_disturbed_step_has_the_same_ledger_again(void **state)
     (void)state;
     go_round(DENSE "disturb: {slow: [{device: 3, factor: 1.3}], jitter: 0.02}\n", false, false);
     go_round(MIXTURE "disturb: {slow: [{device: 9, factor: 1.2}]}\n", false, false);
+    go_round(RING "disturb: {slow: [{device: 3, factor: 1.3}]}\n", false, false);
+    go_round(RING "disturb: {broken: [{link: node link 3, rate: 0.1}]}\n", false, false);
 }
 
 static void several_steps_have_the_same_ledger_again(void **state)
@@ -225,6 +232,7 @@ static void without_causes_the_four_waits_are_the_same(void **state)
     go_round(DENSE, true, true);
     go_round(MIXTURE, false, true);
     go_round(SHARDED, false, true);
+    go_round(RING "disturb: {slow: [{device: 3, factor: 1.3}]}\n", false, true);
     go_round(DENSE "disturb: {slow: [{device: 3, factor: 1.3}], jitter: 0.02}\n", false, true);
 }
 

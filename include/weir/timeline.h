@@ -137,7 +137,7 @@ typedef struct {
     uint64_t in_elements, out_elements; /* of "In/Out msg nelems"; 0 = not recorded */
     uint32_t element_bytes;             /* of dtype; 0 = not recorded */
     int32_t src_rank, dst_rank;         /* of a message, -1 = none */
-    uint32_t shape;                     /* row of shapes */
+    uint32_t shape;                     /* row of shapes; 0: none */
 } weir_comm;
 
 /* A process group as the files describe it; equal groups of different files are one row. */

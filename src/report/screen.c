@@ -203,6 +203,12 @@ void page_control(const page *p)
         weir_quantity_percent(p->out, waiting_of(&control->steady), waiting);
         weir_text_add(p->out, WEIR_STR(", erratic "));
         weir_quantity_percent(p->out, waiting_of(&control->erratic), waiting);
+        if (unknown > 0) {
+            weir_text_add(p->out, WEIR_STR(", unknown "));
+            weir_quantity_percent(p->out, unknown, waiting);
+            weir_text_add(p->out,
+                          p->result->window.steps <= 1 ? WEIR_STR(" (one step)") : WEIR_STR(""));
+        }
     }
     if (control->places_for_half > 0) {
         weir_text_add(p->out, WEIR_STR("; half in "));

@@ -185,7 +185,7 @@ static inline weir_comm collective(weir_group_id group, int64_t seq, uint64_t el
                        .element_bytes = 4,
                        .src_rank = -1,
                        .dst_rank = -1,
-                       .shape = WEIR_NONE};
+                       .shape = 0};
 }
 
 static inline weir_comm message(weir_comm_kind kind, int32_t source, int32_t destination)
@@ -198,7 +198,7 @@ static inline weir_comm message(weir_comm_kind kind, int32_t source, int32_t des
                        .element_bytes = 4,
                        .src_rank = source,
                        .dst_rank = destination,
-                       .shape = WEIR_NONE};
+                       .shape = 0};
 }
 
 static inline void add_comm(ledger_fixture *f, place stream, const weir_comm *comm, stretch when,

@@ -161,7 +161,7 @@ static inline weir_comm fixture_args(weir_comm_kind kind, weir_group_id group, i
                        .seq = seq,
                        .src_rank = -1,
                        .dst_rank = -1,
-                       .shape = WEIR_NONE};
+                       .shape = 0};
 }
 
 /* What classify says of the names that the tests use. */

@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -178,6 +179,47 @@ static void a_slow_device_makes_it_slower_than_foretold(void **state)
     clear(&s);
 }
 
+static void a_weak_link_is_blamed_on_its_device(void **state)
+{
+    (void)state;
+    static const char *const links[] = {"{link: nic 3, rate: 0.02}",
+                                        "{link: node link 3, rate: 0.1}",
+                                        "{link: nic 3, at: 100 ms, until: 400 ms}"};
+    const weir_train_options options = {0};
+    for (uint32_t i = 0; i < sizeof links / sizeof *links; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, SMALL "disturb: {broken: [%s]}\n", links[i]);
+        studied s = must_study(text, &options);
+        assert_true(s.result->training->step_s > 1.01 * s.result->training->closed_step_s);
+        assert_true(s.result->verdict.blames);
+        assert_int_equal(s.result->verdict.rank, 3);
+        assert_int_equal(s.result->verdict.reason, WEIR_REASON_SLOW_LINK);
+        clear(&s);
+    }
+}
+
+static void a_link_that_never_works_again_is_an_error(void **state)
+{
+    (void)state;
+    studied s;
+    weir_err err = {0};
+    const weir_train_options options = {0};
+    assert_int_equal(study(SMALL "disturb: {broken: [{link: nic 3}]}\n", &options, &s, &err),
+                     WEIR_ERR_INPUT);
+    assert_non_null(strstr(err.text, "the step never ends: found nic 3 without a rate"));
+    clear(&s);
+}
+
+static void nobody_is_blamed_for_a_plan(void **state)
+{
+    (void)state;
+    const weir_train_options options = {0};
+    studied s = must_study(SMALL, &options);
+    assert_true(s.result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER] > 0);
+    assert_false(s.result->verdict.blames);
+    clear(&s);
+}
+
 static void the_ledger_holds_all_time_of_all_devices(void **state)
 {
     (void)state;
@@ -225,6 +267,9 @@ int main(void)
         cmocka_unit_test(stages_share_out_the_model),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),
         cmocka_unit_test(a_slow_device_makes_it_slower_than_foretold),
+        cmocka_unit_test(a_weak_link_is_blamed_on_its_device),
+        cmocka_unit_test(a_link_that_never_works_again_is_an_error),
+        cmocka_unit_test(nobody_is_blamed_for_a_plan),
         cmocka_unit_test(the_ledger_holds_all_time_of_all_devices),
         cmocka_unit_test(json_and_text_are_written),
     };

@@ -87,7 +87,7 @@ static void put_rates(const page *p, const weir_training_result *t)
         weir_quantity_digits(&line, t->hardware_tflops_per_device);
         weir_text_add(&line, WEIR_STR(" with recomputation)"));
     }
-    if (!isnan(t->goodput)) {
+    if (!isnan(t->goodput) && isfinite(t->checkpoint_interval_s)) {
         weir_text_add(&line, WEIR_STR(", goodput "));
         add_percent(&line, t->goodput);
     }
@@ -247,21 +247,30 @@ static void add_long(weir_text *line, double seconds)
     weir_text_add(line, weir_str_from(units[i].unit));
 }
 
+static void add_checkpoints(weir_text *line, const weir_training_result *t)
+{
+    if (!isfinite(t->checkpoint_interval_s)) {
+        weir_text_add(line, WEIR_STR("; without checkpoints each loses all work done so far."));
+        return;
+    }
+    weir_text_add(line, WEIR_STR(", checkpoint every "));
+    add_long(line, t->checkpoint_interval_s);
+    weir_text_add(line, WEIR_STR("; checkpoints "));
+    add_percent(line, t->checkpoint_share);
+    weir_text_add(line, WEIR_STR(", lost work "));
+    add_percent(line, t->lost_share);
+    weir_text_add(line, WEIR_STR(", restarts "));
+    add_percent(line, t->restart_share);
+    weir_text_char(line, '.');
+}
+
 static void put_failures(const page *p, const weir_training_result *t)
 {
     weir_text line = {0};
     if (!isnan(t->goodput)) {
         weir_text_add(&line, WEIR_STR("Failures: one in "));
         add_long(&line, t->mtbf_s);
-        weir_text_add(&line, WEIR_STR(", checkpoint every "));
-        add_long(&line, t->checkpoint_interval_s);
-        weir_text_add(&line, WEIR_STR("; checkpoints "));
-        add_percent(&line, t->checkpoint_share);
-        weir_text_add(&line, WEIR_STR(", lost work "));
-        add_percent(&line, t->lost_share);
-        weir_text_add(&line, WEIR_STR(", restarts "));
-        add_percent(&line, t->restart_share);
-        weir_text_char(&line, '.');
+        add_checkpoints(&line, t);
     }
     end_line(p, &line);
 }

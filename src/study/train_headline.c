@@ -55,10 +55,10 @@ static void fill_rates(const train_figures *f, weir_training_result *t)
     t->mfu = peak > 0 ? t->model_tflops_per_device * 1e12 / peak : NAN;
     t->hfu = peak > 0 ? t->hardware_tflops_per_device * 1e12 / peak : NAN;
     t->flops = FORMULAS[f->options->flops];
-    t->format = weir_gemm_format_name(job->plan.format);
+    t->format = f->scenario->precision;
     t->bubble_share = f->step->bubble_share;
     t->accelerator = weir_result_copy(f->result, weir_str_from(accelerator->name));
-    note_formula(f, weir_dtype_name(weir_gemm_format_dtype(job->plan.format)));
+    note_formula(f, f->scenario->precision);
 }
 
 static void fill_memory(const weir_train_memory *memory, weir_training_result *t)
@@ -121,7 +121,7 @@ static const char *describe_plan(const train_figures *f)
             weir_text_printf(&text, " x%u", p->chunks);
         }
     }
-    weir_text_printf(&text, "%s%s", text.n ? " " : "", weir_gemm_format_name(p->format));
+    weir_text_printf(&text, "%s%s", text.n ? " " : "", f->scenario->precision);
     const char *made =
         text.failed ? NULL : weir_result_copy(f->result, (weir_str){text.p, (uint32_t)text.n});
     weir_text_clear(&text);

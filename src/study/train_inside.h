@@ -55,7 +55,9 @@ typedef struct {
     double packed_mean_length;            /* 0: not written */
     const weir_yaml_node *chunk_layers, *order, *recompute, *recompute_parts;
 } train_raw_plan;
-extern const weir_gemm_format train_format_of_precision[]; /* by train_raw_plan.precision */
+extern const weir_gemm_format train_format_of_precision[];
+extern const char *const train_precisions[];
+    /* in the same order */ /* by train_raw_plan.precision */
 
 /* One each for the sections of the document, in this order: what comes later needs what came
  * before. node NULL: not written. */

@@ -16,11 +16,11 @@ _Static_assert(sizeof schedules / sizeof *schedules == WEIR_SCHEDULE_COUNT + 1, 
 static const char *const layouts[] = {"even", "as-layers", "less", "list", "auto"};
 _Static_assert(WEIR_LAYOUT_LIST == 3 && TRAIN_LAYOUT_AUTO == 4, "layouts follows the enum");
 static const char *const contexts[] = {"ring", "all-gather", "ulysses"};
-static const char *const precisions[] = {"bf16", "fp16", "fp8", "fp8-block", "fp4", "fp32", "tf32"};
+const char *const train_precisions[] = {"bf16", "fp16", "fp8", "fp8-block", "fp4", "fp32", "tf32"};
 const weir_gemm_format train_format_of_precision[] = {
     WEIR_GEMM_16,  WEIR_GEMM_16, WEIR_GEMM_FP8, WEIR_GEMM_FP8_BLOCK,
     WEIR_GEMM_FP4, WEIR_GEMM_32, WEIR_GEMM_TF32}; /* fp16 costs what bf16 does */
-_Static_assert(sizeof precisions / sizeof *precisions ==
+_Static_assert(sizeof train_precisions / sizeof *train_precisions ==
                    sizeof train_format_of_precision / sizeof *train_format_of_precision,
                "a format for each precision");
 
@@ -232,8 +232,8 @@ static const weir_key keys[] = {
     {.name = "precision",
      .type = WEIR_KEY_CHOICE,
      .offset = RAW(precision),
-     .words = precisions,
-     .word_count = sizeof precisions / sizeof *precisions,
+     .words = train_precisions,
+     .word_count = sizeof train_precisions / sizeof *train_precisions,
      .unset = "bf16",
      .help = "of matrix products",
      .example = "fp8"},

@@ -100,7 +100,16 @@ static weir_code read_order(train_reader *r, const weir_yaml_node *node, weir_tr
             plan->order[at++] = (weir_train_axis)axis;
         }
     }
+    const uint32_t sizes[WEIR_AXIS_COUNT] = {[WEIR_AXIS_TENSOR] = plan->tensor,
+                                             [WEIR_AXIS_CONTEXT] = plan->context,
+                                             [WEIR_AXIS_DATA] = 2, /* not yet known */
+                                             [WEIR_AXIS_PIPELINE] = plan->pipeline};
     for (uint32_t a = 0; a < WEIR_AXIS_COUNT && code == WEIR_OK; a++) {
+        if (!(seen >> a & 1) && sizes[a] > 1) {
+            return weir_yaml_fail(r->source.doc, node, err,
+                                  "found no %s, expected all axes, such as tp-cp-ep-dp-pp",
+                                  axes[a]);
+        }
         if (!(seen >> a & 1)) {
             plan->order[at++] = (weir_train_axis)a;
         }
@@ -211,6 +220,27 @@ static weir_code check_passes(train_reader *r, const weir_yaml_node *node,
                           plan->micro_batches, (unsigned long long)stages, MOST);
 }
 
+/* A device without BF16 calculates in FP16, unless BF16 was asked for. */
+static weir_code choose_precision(train_reader *r, const weir_yaml_node *node, train_raw_plan *raw,
+                                  weir_err *err)
+{
+    enum { BF16 = 0, FP16 = 1 };
+    const weir_accelerator *a = r->scenario->cluster.accelerator;
+    const weir_yaml_node *written = weir_yaml_find(node, "precision");
+    bool lacks_bf16 =
+        a && !(a->peak_flop_per_s[WEIR_DTYPE_BF16] > 0) && a->peak_flop_per_s[WEIR_DTYPE_FP16] > 0;
+    if (raw->precision == BF16 && lacks_bf16 && written) {
+        return weir_yaml_fail(
+            r->source.doc, written, err,
+            "plan.precision: found bf16, which %s does not calculate in, expected "
+            "for example fp16",
+            a->name);
+    }
+    raw->precision = raw->precision == BF16 && lacks_bf16 ? FP16 : raw->precision;
+    r->scenario->precision = train_precisions[raw->precision];
+    return WEIR_OK;
+}
+
 weir_code train_read_plan(train_reader *r, const weir_yaml_node *node, weir_err *err)
 {
     train_raw_plan raw = {.plan = {.recompute_parts = WEIR_RECOMPUTE_CORE}};
@@ -224,6 +254,9 @@ weir_code train_read_plan(train_reader *r, const weir_yaml_node *node, weir_err 
     if (code == WEIR_OK && raw.layout == WEIR_LAYOUT_LIST && !raw.chunk_layers) {
         const weir_yaml_node *missing;
         return weir_yaml_need(r->source.doc, node, "chunk_layers", WEIR_YAML_ANY, &missing, err);
+    }
+    if (code == WEIR_OK) {
+        code = choose_precision(r, node, &raw, err);
     }
     if (code == WEIR_OK) {
         complete(&r->scenario->cluster, &raw, &raw.plan);

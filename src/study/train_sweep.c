@@ -261,6 +261,19 @@ static uint32_t best_of(const weir_train_sweep *sweep)
     return best;
 }
 
+/* What is wrong with all rows in the same way is no matter of their values: an unknown key. */
+static weir_code check_same(const weir_train_sweep *sweep, weir_err *err)
+{
+    for (uint32_t i = 0; i < sweep->row_count; i++) {
+        const char *refused = sweep->rows[i].refused;
+        if (!refused || strcmp(refused, sweep->rows[0].refused) != 0) {
+            return WEIR_OK;
+        }
+    }
+    return weir_err_set(err, WEIR_ERR_INPUT, "--sweep: no plan is possible: %s",
+                        sweep->rows[0].refused);
+}
+
 weir_code weir_train_sweep_run(const weir_train_sweep_request *request, weir_arena *arena,
                                weir_train_sweep *sweep, weir_err *err)
 {
@@ -269,6 +282,9 @@ weir_code weir_train_sweep_run(const weir_train_sweep_request *request, weir_are
     weir_code code = lay_out(request, arena, &made, err);
     if (code == WEIR_OK) {
         code = run(&s, arena, err);
+    }
+    if (code == WEIR_OK) {
+        code = check_same(&made, err);
     }
     if (code == WEIR_OK) {
         made.scenario_name = made.scenario_name ? made.scenario_name : request->name;

@@ -197,6 +197,10 @@ static bool check_split(const checker *c)
     if (weir_ops_is_sound(c->job->model, &shape, &fault)) {
         return true;
     }
+    if (c->job->model->experts == 0 && c->job->plan.expert > 1) {
+        return fail(c, "plan.expert", 1, "found %u for a model without experts, expected 1",
+                    c->job->plan.expert);
+    }
     const char *key = "plan";
     for (uint32_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (fault.key && weir_str_eq(weir_str_from(fault.key), weir_str_from(keys[i][0]))) {
@@ -343,6 +347,10 @@ static bool check_recompute(const checker *c)
     const weir_train_plan *p = &c->job->plan;
     uint32_t positions = p->pipeline * p->chunks;
     uint32_t most = (c->job->model->layers + positions - 1) / positions;
+    if (p->recompute == WEIR_RECOMPUTE_PLAN_BLOCK && p->recompute_layers == 0) {
+        return fail(c, "plan.recompute_layers", most,
+                    "found none for recompute: block, expected 1 to %u layers of each chunk", most);
+    }
     if (p->recompute == WEIR_RECOMPUTE_PLAN_BLOCK && p->recompute_layers > most) {
         return fail(c, "plan.recompute_layers", most,
                     "found %u layers of each chunk, expected at most the %u "

@@ -364,6 +364,14 @@ static void unknown_models_stacks_and_keys_name_the_nearest(void **state)
     refused("plan.recompute", "[norm]", "--set plan.recompute: found 'norm', expected 'norms'");
     refused("plan.order", "tp-dp-tp",
             "--set plan.order: found tensor twice, expected each axis once");
+    refused("plan.order", "tp-pp",
+            "--set plan.order: found no data, expected all axes, such as tp-cp-ep-dp-pp");
+    refused("plan.expert", "2",
+            "--set plan.expert: found 2 for a model without experts, expected 1");
+    refused(
+        "plan.recompute", "block",
+        "job.yaml:3:7: plan.recompute_layers: found none for recompute: block, expected 1 to 32 "
+        "layers of each chunk");
 }
 
 static void an_unknown_model_type_is_refused(void **state)
@@ -394,6 +402,24 @@ static void formats_that_the_hardware_lacks_are_refused(void **state)
     weir_err err = {0};
     assert_int_equal(parse_with(base, sets, 2, &s, &err), WEIR_ERR_INPUT);
     assert_non_null(strstr(err.text, "found fp8, which NVIDIA A100"));
+    static const weir_setting volta[] = {{"cluster.accelerator", "v100-sxm-32gb"},
+                                         {"cluster.nic", "cx5-100g"},
+                                         {"cluster.node_link", "nvlink2"},
+                                         {"plan.precision", "bf16"}};
+    err = (weir_err){0};
+    assert_int_equal(parse_with(base, volta, 4, &s, &err), WEIR_ERR_INPUT);
+    assert_non_null(strstr(err.text, "found bf16, which NVIDIA V100 SXM2 32 GB does not"));
+}
+
+static void a_precision_keeps_its_word(void **state)
+{
+    static const weir_setting half[] = {{"plan.precision", "fp16"}};
+    weir_train_scenario s;
+    weir_err err = {0};
+    assert_int_equal(parse_with(base, half, 1, &s, &err), WEIR_OK);
+    assert_string_equal(s.precision, "fp16");
+    assert_int_equal(s.job.plan.format, WEIR_GEMM_16);
+    weir_train_scenario_clear(&s);
 }
 
 static void an_accelerator_without_a_usual_node_needs_its_nic(void **state)
@@ -437,6 +463,7 @@ int main(void)
         cmocka_unit_test(an_unknown_model_type_is_refused),
         cmocka_unit_test(values_without_unit_or_out_of_range_are_refused),
         cmocka_unit_test(formats_that_the_hardware_lacks_are_refused),
+        cmocka_unit_test(a_precision_keeps_its_word),
         cmocka_unit_test(an_accelerator_without_a_usual_node_needs_its_nic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

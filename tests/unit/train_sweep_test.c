@@ -69,6 +69,20 @@ static void the_waits_of_a_row_add_up_to_its_step(void **state)
     weir_arena_free(arena);
 }
 
+static void what_is_wrong_with_all_plans_alike_is_an_error(void **state)
+{
+    (void)state;
+    static const char *const axes[] = {"plan.tensr=2,4"};
+    weir_arena *arena = weir_arena_new();
+    weir_train_sweep sweep;
+    weir_err err = {0};
+    assert_int_equal(sweep_on(axes, 1, 1, arena, &sweep, &err), WEIR_ERR_INPUT);
+    assert_string_equal(err.text,
+                        "--sweep: no plan is possible: found unknown key 'tensr', expected "
+                        "'tensor'");
+    weir_arena_free(arena);
+}
+
 static void plans_that_make_no_sense_say_why(void **state)
 {
     static const char *const axes[] = {"plan.tensor=3,8"};
@@ -130,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_key_goes_round_first),
         cmocka_unit_test(the_waits_of_a_row_add_up_to_its_step),
+        cmocka_unit_test(what_is_wrong_with_all_plans_alike_is_an_error),
         cmocka_unit_test(plans_that_make_no_sense_say_why),
         cmocka_unit_test(what_does_not_fit_is_never_best),
         cmocka_unit_test(threads_change_nothing),

@@ -193,6 +193,27 @@ static weir_code check(const weir_train_play *play, weir_err *err)
     return WEIR_OK;
 }
 
+/* A span takes about 300 bytes while it is played and read. */
+static weir_code check_played(const draft *d, weir_err *err)
+{
+    enum { PLAYED_MOST = 1 << 23 };
+    const weir_train_program *out = d->out;
+    uint32_t steps = d->play->steps ? d->play->steps : 1;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < out->devices; i++) {
+        all += d->programs[out->stage_of_device[i]].count;
+    }
+    if (all <= PLAYED_MOST) {
+        return WEIR_OK;
+    }
+    return weir_err_set(
+        err, WEIR_ERR_LIMIT,
+        "found %llu operations on %u devices and in %u step%s, expected at most %d to "
+        "be played: fewer steps, micro-batches or disturbed devices; in closed form "
+        "(--sweep, --lines) there is no limit",
+        (unsigned long long)all, out->devices, steps, steps == 1 ? "" : "s", PLAYED_MOST);
+}
+
 static weir_code build(draft *d, weir_err *err)
 {
     weir_code code = lay_out(d, err);
@@ -204,6 +225,7 @@ static weir_code build(draft *d, weir_err *err)
         code = write_programs(d, err);
     }
     code = code == WEIR_OK ? draft_columns(d, err) : code;
+    code = code == WEIR_OK ? check_played(d, err) : code;
     code = code == WEIR_OK ? draft_links(d, err) : code;
     return code == WEIR_OK ? draft_groups(d, err) : code;
 }

@@ -10,6 +10,8 @@ enum { TRAIN_SHELF_PLACES = 64 };
 
 /* What was read of each kind of preset. */
 struct weir_train_shelf {
+    weir_train_chains chains;
+    bool has_chains;
     weir_parts *parts;
     weir_accelerators *accelerators;
     weir_yaml *hosts, *reliability;
@@ -57,7 +59,7 @@ typedef struct {
 } train_raw_plan;
 extern const weir_gemm_format train_format_of_precision[];
 extern const char *const train_precisions[];
-    /* in the same order */ /* by train_raw_plan.precision */
+/* in the same order */ /* by train_raw_plan.precision */
 
 /* One each for the sections of the document, in this order: what comes later needs what came
  * before. node NULL: not written. */

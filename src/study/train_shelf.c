@@ -58,6 +58,10 @@ weir_code train_shelf_fill(weir_train_shelf *shelf, weir_err *err)
     if (code == WEIR_OK && !shelf->reliability) {
         code = weir_preset_open("reliability.yaml", &shelf->reliability, err);
     }
+    if (code == WEIR_OK && !shelf->has_chains) {
+        code = weir_train_chains_load(&shelf->chains, err);
+        shelf->has_chains = code == WEIR_OK;
+    }
     return code;
 }
 

@@ -133,18 +133,28 @@ static weir_cause cause_of(const weir_train_job *job, const weir_op *op)
     }
 }
 
-/* Bytes over those of one fused kernel: chains of kernels write and read again what is between.
- * Activations: bias, function, product; norms: casts to 32 bits and back; rotary positions: halves
- * turned, multiplied, added. */
-static double traffic_of(const weir_train_stack *s, const weir_op *op)
+/* The chain of an operation in that stack. */
+static const weir_chain_lengths *chain_of(const weir_train_job *job, const weir_op *op)
 {
-    enum { CHAIN = 2, ROTARY_CHAIN = 3 };
+    const weir_train_stack *s = &job->stack;
+    bool is_fused = op->kind == WEIR_OP_ATTENTION ? s->attention != WEIR_ATTENTION_UNFUSED
+                    : op->kind == WEIR_OP_ROPE    ? s->fused_rope
+                    : op->kind == WEIR_OP_LOSS    ? s->fused_loss
+                                                  : s->fused_activation;
+    return is_fused ? &job->chains->fused : &job->chains->eager;
+}
+
+/* Chains of kernels write and read again what is between. */
+static double traffic_of(const weir_train_job *job, const weir_op *op)
+{
+    const weir_chain_lengths *chain = chain_of(job, op);
     switch (op->kind) {
     case WEIR_OP_ELEMENTWISE:
+        return chain->elementwise_bytes;
     case WEIR_OP_NORM:
-        return s->fused_activation ? 1 : CHAIN;
+        return chain->norm_bytes;
     case WEIR_OP_ROPE:
-        return s->fused_rope ? 1 : ROTARY_CHAIN;
+        return chain->rope_bytes;
     default:
         return 1;
     }
@@ -161,37 +171,34 @@ static double op_s(const weir_train_job *job, const weir_op *op)
         return attention_s(job, op);
     default:
         return weir_memory_s(job->kernels,
-                             (op->bytes_read + op->bytes_written) * traffic_of(&job->stack, op)) *
+                             (op->bytes_read + op->bytes_written) * traffic_of(job, op)) *
                job->stack.memory_factor;
     }
 }
 
-/* Kernels of an operation. Eager stacks have more of them: casts, biases, reshapes that copy, and
- * in the backward pass what autograd adds. */
 static uint32_t kernels_of(const weir_train_job *job, const weir_op *op)
 {
-    const weir_train_stack *s = &job->stack;
-    bool is_forward = op->pass == WEIR_PASS_FORWARD;
-    bool is_eager = !s->fused_activation;
+    const weir_chain_lengths *chain = chain_of(job, op);
     switch (op->kind) {
     case WEIR_OP_GEMM:
     case WEIR_OP_GROUPED_GEMM:
-        return is_eager ? 3 : 1;
+        return chain->product;
     case WEIR_OP_ATTENTION:
-        return s->attention == WEIR_ATTENTION_UNFUSED ? (is_forward ? 2 : 4) : is_forward ? 1 : 3;
+        return op->pass == WEIR_PASS_FORWARD ? chain->attention_forward : chain->attention_backward;
     case WEIR_OP_SOFTMAX:
-        return 3;
+        return chain->softmax;
     case WEIR_OP_ROPE:
-        return s->fused_rope ? 1 : 6;
+        return chain->rope;
     case WEIR_OP_NORM:
+        return chain->norm;
     case WEIR_OP_ELEMENTWISE:
-        return is_eager ? 3 : 1;
+        return chain->elementwise;
     case WEIR_OP_ROUTER:
-        return 8;
+        return chain->router;
     case WEIR_OP_LOSS:
-        return s->fused_loss ? 2 : 8;
+        return chain->loss;
     default:
-        return 1;
+        return chain->other;
     }
 }
 

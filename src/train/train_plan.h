@@ -11,6 +11,7 @@
 #include "collective/library.h"
 #include "machine/kernel_time.h"
 #include "model/model_ops.h"
+#include "train/train_chains.h"
 
 /* X(enumerator, name, letter of the order) */
 #define WEIR_TRAIN_AXES(X)                                                                         \
@@ -156,6 +157,7 @@ typedef struct {
 typedef struct {
     const weir_model *model;
     const weir_kernel_times *kernels;
+    const weir_train_chains *chains;
     weir_train_plan plan;
     weir_train_stack stack;
     weir_train_network network;

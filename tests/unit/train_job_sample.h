@@ -14,6 +14,7 @@ typedef struct {
     weir_kernel_times *kernels;
     weir_library *library;
     weir_train_scratch *scratch;
+    weir_train_chains chains;
     weir_train_job job;
 } job_sample;
 
@@ -39,12 +40,14 @@ static bool sample_make(const char *model, job_sample *s)
         weir_accelerators_load(&s->accelerators, &err) != WEIR_OK ||
         weir_kernel_times_open(sample_accelerator(s->accelerators, "h100-sxm"), &s->kernels,
                                &err) != WEIR_OK ||
-        weir_library_open("nccl-2.27", &s->library, &err) != WEIR_OK) {
+        weir_library_open("nccl-2.27", &s->library, &err) != WEIR_OK ||
+        weir_train_chains_load(&s->chains, &err) != WEIR_OK) {
         return false;
     }
     s->scratch = weir_train_scratch_new();
     s->job.model = &s->model;
     s->job.kernels = s->kernels;
+    s->job.chains = &s->chains;
     s->job.plan = (weir_train_plan){.tensor = 1,
                                     .context = 1,
                                     .pipeline = 1,

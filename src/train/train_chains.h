@@ -1,0 +1,23 @@
+/* train_chains.h: how many kernels an operation takes, and how many times the bytes of one fused
+ * kernel: presets/kernel-chains.yaml.
+ *
+ * Not here: how long a kernel takes (machine/kernel_time.h), which parts a stack fuses
+ * (train_plan.h). */
+#ifndef WEIR_TRAIN_TRAIN_CHAINS_H
+#define WEIR_TRAIN_TRAIN_CHAINS_H
+
+#include "weir/base.h"
+
+typedef struct {
+    uint32_t product, attention_forward, attention_backward, softmax, rope, norm, elementwise,
+        router, loss, other;                          /* kernels of an operation */
+    double norm_bytes, elementwise_bytes, rope_bytes; /* over those of one fused kernel */
+} weir_chain_lengths;
+
+typedef struct {
+    weir_chain_lengths fused, eager;
+} weir_train_chains;
+
+weir_code weir_train_chains_load(weir_train_chains *chains, weir_err *err);
+
+#endif

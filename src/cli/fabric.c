@@ -98,18 +98,6 @@ static weir_code write_text(weir_text *out, const fabric_run_state *run, weir_er
     return weir_report_fabric(out, run->result, &options, err);
 }
 
-static void show_timeline(fabric_run_state *run)
-{
-    uint64_t spans = 0;
-    run->result->timeline = run->played.timeline;
-    run->result->lines = &run->lines;
-    if (run->lines.first)
-        spans = run->lines.first[run->lines.device_count];
-    if (spans > WEIR_JSON_TIMELINE_MOST)
-        weir_result_note(run->result, "series.timeline has the first %d of %llu spans",
-                         WEIR_JSON_TIMELINE_MOST, (unsigned long long)spans);
-}
-
 static weir_code print_result(fabric_run_state *run, weir_err *err)
 {
     const fabric_options *o = run->options;
@@ -117,7 +105,7 @@ static weir_code print_result(fabric_run_state *run, weir_err *err)
     weir_code code = WEIR_OK;
     run->result->with_links = o->series_links;
     if (o->series_timeline)
-        show_timeline(run);
+        output_show_timeline(run->result, &run->played, &run->lines);
     if (o->json)
         code = weir_result_json(&out, run->result, err);
     else if (o->csv && o->traffic)

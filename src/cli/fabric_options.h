@@ -2,11 +2,9 @@
 #ifndef WEIR_CLI_FABRIC_OPTIONS_H
 #define WEIR_CLI_FABRIC_OPTIONS_H
 
-#include "cli/fail_if.h"
+#include "cli/lists.h"
 #include "cli/options.h"
 #include "study/questions.h"
-
-enum { FABRIC_CONDITIONS_MAX = 32 };
 
 /* Texts are borrowed from argv or live in the arena. */
 typedef struct {
@@ -31,7 +29,7 @@ typedef struct {
     uint32_t candidate_count;
     uint32_t threads;
     uint64_t max_memory_bytes; /* 0: no limit */
-    fail_condition conditions[FABRIC_CONDITIONS_MAX];
+    fail_condition conditions[CLI_CONDITIONS_MAX];
     uint32_t condition_count;
     weir_arena *arena;
 } fabric_options;

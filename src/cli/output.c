@@ -1,5 +1,7 @@
 #include "cli/output.h"
 
+#include "result/json.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -82,4 +84,14 @@ void output_discard(output_file *out)
         unlink(out->path);
     free(out->path);
     *out = (output_file){0};
+}
+
+void output_show_timeline(weir_result *result, const weir_spmd_run *played, const weir_lines *lines)
+{
+    uint64_t spans = lines->first ? lines->first[lines->device_count] : 0;
+    result->timeline = played->timeline;
+    result->lines = lines;
+    if (spans > WEIR_JSON_TIMELINE_MOST)
+        weir_result_note(result, "series.timeline has the first %d of %llu spans",
+                         WEIR_JSON_TIMELINE_MOST, (unsigned long long)spans);
 }

@@ -90,16 +90,6 @@ const cli_command TRACE_COMMAND = {
     .run = trace_run,
 };
 
-static weir_code add_condition(const char *text, trace_options *o, weir_err *err)
-{
-    if (o->condition_count == FAIL_CONDITIONS_MAX)
-        return weir_err_set(err, WEIR_ERR_USAGE, "--fail-if: at most %d conditions",
-                            FAIL_CONDITIONS_MAX);
-    weir_code code = fail_if_parse(text, &o->conditions[o->condition_count], err);
-    o->condition_count += code == WEIR_OK;
-    return code;
-}
-
 static weir_code read_by(const char *text, trace_options *o, weir_err *err)
 {
     uint32_t choice = 0;
@@ -140,7 +130,7 @@ static weir_code read_value(const cli_arg *arg, trace_options *o, weir_err *err)
         return value_window("--window", arg->value, &ledger->window_begin_ns,
                             &ledger->window_end_ns, err);
     case OPT_FAIL_IF:
-        return add_condition(arg->value, o, err);
+        return list_add_condition(arg->value, o->conditions, &o->condition_count, err);
     case OPT_SERIES:
         return read_series(arg->value, o, err);
     case OPT_MAX_MEMORY:

@@ -2,13 +2,11 @@
 #ifndef WEIR_CLI_TRACE_OPTIONS_H
 #define WEIR_CLI_TRACE_OPTIONS_H
 
-#include "cli/fail_if.h"
+#include "cli/lists.h"
 #include "cli/options.h"
 #include "import/kineto.h"
 #include "ledger/ledger.h"
 #include "report/report.h"
-
-enum { FAIL_CONDITIONS_MAX = 32 };
 
 typedef struct {
     const char **names; /* operands: borrowed texts in an owned array */
@@ -23,7 +21,7 @@ typedef struct {
     weir_kineto_options import;
     weir_ledger_options ledger;
     weir_text_options text;
-    fail_condition conditions[FAIL_CONDITIONS_MAX];
+    fail_condition conditions[CLI_CONDITIONS_MAX];
     uint32_t condition_count;
 } trace_options;
 

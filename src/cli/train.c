@@ -81,23 +81,13 @@ static weir_code write_csv(weir_text *out, const weir_result *result, weir_err *
     return weir_report_train_sweep_csv(out, &sweep, err);
 }
 
-static void show_timeline(train_run_state *run)
-{
-    run->result->timeline = run->played.timeline;
-    run->result->lines = &run->lines;
-    uint64_t spans = run->lines.first ? run->lines.first[run->lines.device_count] : 0;
-    if (spans > WEIR_JSON_TIMELINE_MOST)
-        weir_result_note(run->result, "series.timeline has the first %d of %llu spans",
-                         WEIR_JSON_TIMELINE_MOST, (unsigned long long)spans);
-}
-
 static weir_code print_result(train_run_state *run, weir_err *err)
 {
     const train_options *o = run->options;
     weir_text out = {0};
     weir_code code = WEIR_OK;
     if (o->series_timeline)
-        show_timeline(run);
+        output_show_timeline(run->result, &run->played, &run->lines);
     if (o->json)
         code = weir_result_json(&out, run->result, err);
     else if (o->csv)

@@ -96,39 +96,6 @@ static weir_code no_memory(weir_err *err)
     return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the arguments");
 }
 
-/* A list is given room for as many entries as there are arguments. */
-static weir_code add_setting(const char *text, train_options *o, weir_err *err)
-{
-    const char *equals = strchr(text, '=');
-    if (!equals || equals == text)
-        return weir_err_set(err, WEIR_ERR_USAGE,
-                            "--set: expected KEY=VALUE, such as plan.tensor=4, found %s", text);
-    const char *key = weir_arena_copy(o->arena, (weir_str){text, (uint32_t)(equals - text)});
-    if (!key)
-        return no_memory(err);
-    o->settings[o->setting_count++] = (weir_setting){.key = key, .value = equals + 1};
-    return WEIR_OK;
-}
-
-static weir_code add_sweep(const char *text, train_options *o, weir_err *err)
-{
-    if (o->sweep_count == WEIR_SWEEP_AXES)
-        return weir_err_set(err, WEIR_ERR_USAGE, "--sweep: at most %d keys", WEIR_SWEEP_AXES);
-    weir_code code = weir_sweep_parse(text, o->arena, &o->sweep[o->sweep_count], err);
-    o->sweep_count += code == WEIR_OK;
-    return code;
-}
-
-static weir_code add_condition(const char *text, train_options *o, weir_err *err)
-{
-    if (o->condition_count == TRAIN_CONDITIONS_MAX)
-        return weir_err_set(err, WEIR_ERR_USAGE, "--fail-if: at most %d conditions",
-                            TRAIN_CONDITIONS_MAX);
-    weir_code code = fail_if_parse(text, &o->conditions[o->condition_count], err);
-    o->condition_count += code == WEIR_OK;
-    return code;
-}
-
 static weir_code read_series(const char *text, train_options *o, weir_err *err)
 {
     uint32_t choice = 0;
@@ -151,15 +118,16 @@ static weir_code read_value(const cli_arg *arg, train_options *o, weir_err *err)
 {
     switch (arg->id) {
     case OPT_SET:
-        return add_setting(arg->value, o, err);
+        return list_add_setting(arg->value, "plan.tensor=4", o->arena, o->settings,
+                                &o->setting_count, err);
     case OPT_SWEEP:
-        return add_sweep(arg->value, o, err);
+        return list_add_sweep(arg->value, o->arena, o->sweep, &o->sweep_count, err);
     case OPT_SERIES:
         return read_series(arg->value, o, err);
     case OPT_FLOPS:
         return read_flops(arg->value, o, err);
     case OPT_FAIL_IF:
-        return add_condition(arg->value, o, err);
+        return list_add_condition(arg->value, o->conditions, &o->condition_count, err);
     case OPT_MAX_MEMORY:
         return value_bytes("--max-memory", arg->value, &o->max_memory_bytes, err);
     case OPT_THREADS:

@@ -2,12 +2,10 @@
 #ifndef WEIR_CLI_TRAIN_OPTIONS_H
 #define WEIR_CLI_TRAIN_OPTIONS_H
 
-#include "cli/fail_if.h"
+#include "cli/lists.h"
 #include "cli/options.h"
 #include "study/questions.h"
 #include "study/train_study.h"
-
-enum { TRAIN_CONDITIONS_MAX = 32 };
 
 /* Texts are borrowed from argv or live in the arena. */
 typedef struct {
@@ -21,7 +19,7 @@ typedef struct {
     weir_flops_formula flops;
     uint32_t threads;
     uint64_t max_memory_bytes; /* 0: no limit */
-    fail_condition conditions[TRAIN_CONDITIONS_MAX];
+    fail_condition conditions[CLI_CONDITIONS_MAX];
     uint32_t condition_count;
     weir_arena *arena;
 } train_options;

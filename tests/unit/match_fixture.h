@@ -156,12 +156,8 @@ static inline void fixture_comm(match_fixture *f, weir_rank_id rank, const char 
 
 static inline weir_comm fixture_args(weir_comm_kind kind, weir_group_id group, int64_t seq)
 {
-    return (weir_comm){.kind = kind,
-                       .group = group,
-                       .seq = seq,
-                       .src_rank = -1,
-                       .dst_rank = -1,
-                       .shape = 0};
+    return (weir_comm){
+        .kind = kind, .group = group, .seq = seq, .src_rank = -1, .dst_rank = -1, .shape = 0};
 }
 
 /* What classify says of the names that the tests use. */

@@ -183,38 +183,47 @@ static int64_t waiting_of(const weir_causes *causes)
     return ns;
 }
 
+static void add_control(weir_text *line, const weir_result *result, int64_t waiting)
+{
+    const weir_control *control = &result->control;
+    int64_t unknown = waiting_of(&control->unknown);
+    weir_text_add(line, WEIR_STR("  of the waiting: "));
+    if (unknown == waiting) {
+        weir_text_add(line, result->window.steps <= 1
+                                ? WEIR_STR("planned, steady, erratic unknown (one step)")
+                                : WEIR_STR("planned, steady, erratic unknown"));
+        return;
+    }
+    weir_text_add(line, WEIR_STR("planned "));
+    weir_quantity_percent(line, waiting_of(&control->planned), waiting);
+    weir_text_add(line, WEIR_STR(", steady "));
+    weir_quantity_percent(line, waiting_of(&control->steady), waiting);
+    weir_text_add(line, WEIR_STR(", erratic "));
+    weir_quantity_percent(line, waiting_of(&control->erratic), waiting);
+    if (unknown > 0) {
+        weir_text_add(line, WEIR_STR(", unknown "));
+        weir_quantity_percent(line, unknown, waiting);
+    }
+}
+
 void page_control(const page *p)
 {
-    const weir_control *control = &p->result->control;
+    enum { INDENT = 4 };
     int64_t waiting = waiting_of(&p->result->total.causes);
-    int64_t unknown = waiting_of(&control->unknown);
+    weir_text line = {0};
     if (waiting <= 0) {
         return;
     }
-    weir_text_add(p->out, WEIR_STR("  of the waiting: "));
-    if (unknown == waiting) {
-        weir_text_add(p->out, p->result->window.steps <= 1
-                                  ? WEIR_STR("planned, steady, erratic unknown (one step)")
-                                  : WEIR_STR("planned, steady, erratic unknown"));
-    } else {
-        weir_text_add(p->out, WEIR_STR("planned "));
-        weir_quantity_percent(p->out, waiting_of(&control->planned), waiting);
-        weir_text_add(p->out, WEIR_STR(", steady "));
-        weir_quantity_percent(p->out, waiting_of(&control->steady), waiting);
-        weir_text_add(p->out, WEIR_STR(", erratic "));
-        weir_quantity_percent(p->out, waiting_of(&control->erratic), waiting);
-        if (unknown > 0) {
-            weir_text_add(p->out, WEIR_STR(", unknown "));
-            weir_quantity_percent(p->out, unknown, waiting);
-            weir_text_add(p->out,
-                          p->result->window.steps <= 1 ? WEIR_STR(" (one step)") : WEIR_STR(""));
-        }
+    add_control(&line, p->result, waiting);
+    if (p->result->control.places_for_half > 0) {
+        weir_text_add(&line, WEIR_STR("; half in "));
+        add_count(&line, p->result->control.places_for_half, "place");
     }
-    if (control->places_for_half > 0) {
-        weir_text_add(p->out, WEIR_STR("; half in "));
-        add_count(p->out, control->places_for_half, "place");
+    if (!line.failed) {
+        text_wrap(p->out, (weir_str){line.p, (uint32_t)line.n}, INDENT);
     }
-    weir_text_char(p->out, '\n');
+    p->out->failed |= line.failed;
+    weir_text_clear(&line);
 }
 
 static void put_first_screen(const page *p)

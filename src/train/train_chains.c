@@ -34,16 +34,28 @@ static const weir_key keys[] = {
     BYTES(rope_bytes),
 };
 
-static const weir_key_table table = {
+static const weir_key_table length_table = {
     .title = "chains", .about = "", .keys = keys, .count = sizeof keys / sizeof *keys};
 
+static const weir_key host_keys[] = {
+    {.name = "backward_launch",
+     .type = WEIR_KEY_NUMBER,
+     .offset = offsetof(weir_chain_host, backward_launch),
+     .needed = WEIR_KEY_ALWAYS,
+     .min = 0,
+     .max = 1},
+};
+
+static const weir_key_table host_table = {
+    .title = "host", .about = "", .keys = host_keys, .count = sizeof host_keys / sizeof *host_keys};
+
 static weir_code read_part(const weir_yaml *doc, const char *name, weir_arena *arena,
-                           weir_chain_lengths *out, weir_err *err)
+                           const weir_key_table *table, void *out, weir_err *err)
 {
     const weir_key_source source = {doc, arena};
     const weir_yaml_node *node;
     weir_code code = weir_yaml_need(doc, weir_yaml_root(doc), name, WEIR_YAML_MAPPING, &node, err);
-    return code == WEIR_OK ? weir_keys_read(&source, node, &table, 0, out, err) : code;
+    return code == WEIR_OK ? weir_keys_read(&source, node, table, 0, out, err) : code;
 }
 
 weir_code weir_train_chains_load(weir_train_chains *chains, weir_err *err)
@@ -53,8 +65,9 @@ weir_code weir_train_chains_load(weir_train_chains *chains, weir_err *err)
     weir_arena *arena = weir_arena_new();
     weir_code code = arena ? weir_preset_open("kernel-chains.yaml", &doc, err)
                            : weir_err_set(err, WEIR_ERR_MEMORY, "no memory for kernel chains");
-    code = code == WEIR_OK ? read_part(doc, "fused", arena, &made.fused, err) : code;
-    code = code == WEIR_OK ? read_part(doc, "eager", arena, &made.eager, err) : code;
+    code = code == WEIR_OK ? read_part(doc, "fused", arena, &length_table, &made.fused, err) : code;
+    code = code == WEIR_OK ? read_part(doc, "eager", arena, &length_table, &made.eager, err) : code;
+    code = code == WEIR_OK ? read_part(doc, "host", arena, &host_table, &made.host, err) : code;
     if (code == WEIR_OK) {
         *chains = made;
     }

@@ -15,7 +15,13 @@ typedef struct {
 } weir_chain_lengths;
 
 typedef struct {
+    double
+        backward_launch; /* host time of a launch in a backward pass over that in a forward one */
+} weir_chain_host;
+
+typedef struct {
     weir_chain_lengths fused, eager;
+    weir_chain_host host;
 } weir_train_chains;
 
 weir_code weir_train_chains_load(weir_train_chains *chains, weir_err *err);

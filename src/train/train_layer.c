@@ -16,6 +16,9 @@ typedef struct {
     double tokens;                         /* of a micro-batch on a context rank */
     double stream;                         /* bytes of the hidden states of all of them */
     weir_kernel_sum forward, dgrad, wgrad; /* its kernels */
+    struct {
+        double launches, seconds;
+    } again; /* what is computed again: kernels and collectives, and how long they run */
     weir_layer_cost *cost;
 } pricing;
 
@@ -283,13 +286,18 @@ static double collectives_of(const weir_pass_cost *pass)
     return count;
 }
 
+/* What is computed again is launched like a forward pass, before the backward pass proper. */
 static void finish(const pricing *p)
 {
     weir_layer_cost *c = p->cost;
+    double faster = p->job->chains->host.backward_launch;
+    double backward = p->dgrad.kernels + p->wgrad.kernels + collectives_of(&c->dgrad);
+    double backward_s = c->dgrad.seconds + c->wgrad.seconds;
     wait_for_host(p, &c->forward, p->forward.kernels + collectives_of(&c->forward),
                   c->forward.seconds);
-    wait_for_host(p, &c->dgrad, p->dgrad.kernels + p->wgrad.kernels + collectives_of(&c->dgrad),
-                  c->dgrad.seconds + c->wgrad.seconds);
+    wait_for_host(p, &c->dgrad, p->again.launches, p->again.seconds);
+    wait_for_host(p, &c->dgrad, faster * (backward - p->again.launches),
+                  backward_s - p->again.seconds);
 }
 
 /* --- what is computed again --- */
@@ -331,8 +339,9 @@ static void add_recomputation(pricing *p, uint32_t layer, const weir_op_list *fo
             again.op[again.count++] = forward->op[i];
         }
     }
-    weir_kernel_sum sum =
-        weir_train_kernels(p->job, &again, WEIR_PASS_FORWARD, true, &p->cost->dgrad);
+    weir_pass_cost *pass = &p->cost->dgrad;
+    double before_s = pass->seconds, before = collectives_of(pass);
+    weir_kernel_sum sum = weir_train_kernels(p->job, &again, WEIR_PASS_FORWARD, true, pass);
     p->dgrad.kernels += sum.kernels;
     if (whole) {
         tensor_forward(p, &p->cost->dgrad, split_blocks(p, layer), sum.gemm);
@@ -341,6 +350,8 @@ static void add_recomputation(pricing *p, uint32_t layer, const weir_op_list *fo
             expert_pass(p, &p->cost->dgrad, sum.all, false);
         }
     }
+    p->again.seconds = pass->seconds - before_s;
+    p->again.launches = sum.kernels + collectives_of(pass) - before;
 }
 
 /* --- parts of the model --- */

@@ -229,6 +229,32 @@ static void a_slow_host_sets_the_pace(void **state)
     expect("graphs", graphs.step_s, fast.step_s, 1e-12);
 }
 
+/* Where the host is the pace of all passes, layers take launches alone; what is computed again is
+ * launched like a forward pass. */
+static void backward_passes_are_launched_faster(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    weir_train_chains chains = *sample.job.chains;
+    sample.job.chains = &chains;
+    sample.job.stack.launch_s = 1;
+    double launched[3], again[2];
+    for (uint32_t i = 0; i < 3; i++) {
+        chains.host.backward_launch = 0.5 + 0.25 * i;
+        launched[i] = step_of(&sample.job).cause_s[WEIR_CAUSE_DEPENDENCY_LAUNCH];
+    }
+    assert_true(launched[1] > 1.1 * launched[0]);
+    expect("in proportion", launched[2] - launched[1], launched[1] - launched[0], 1e-6);
+    double backward = 2 * (launched[2] - launched[0]), forward = launched[2] - backward;
+    for (uint32_t i = 0; i < 2; i++) {
+        chains.host.backward_launch = 0.5 + 0.5 * i;
+        sample.job.plan.recompute = WEIR_RECOMPUTE_PLAN_FULL;
+        again[i] = step_of(&sample.job).cause_s[WEIR_CAUSE_DEPENDENCY_LAUNCH];
+    }
+    assert_true(again[0] > launched[0] + 0.9 * forward && again[0] < launched[0] + forward);
+    expect("again", again[1] - again[0], launched[2] - launched[0], 1e-3);
+}
+
 /* --- experts --- */
 
 static void a_loaded_rank_takes_longer_in_proportion(void **state)
@@ -344,6 +370,7 @@ int main(void)
         cmocka_unit_test(shared_out_parameters_are_gathered_twice_and_reduced_once),
         cmocka_unit_test(flop_are_those_of_the_model),
         cmocka_unit_test(a_slow_host_sets_the_pace),
+        cmocka_unit_test(backward_passes_are_launched_faster),
         cmocka_unit_test(a_loaded_rank_takes_longer_in_proportion),
         cmocka_unit_test(odd_numbers_of_tokens_cost_no_more),
         cmocka_unit_test(causes_add_up_and_faster_parts_never_hurt),

@@ -75,16 +75,14 @@ typedef struct {
                                      begins and ends as one */
     const double *ready_s;        /* by position: first forward not before (parameters gathered);
                                      NULL: 0 */
-    bool without_barrier;         /* a stage goes on with the next step when it has ended this one
-                                     (zero-bubble's post-validation): times of each stage count from its
-                                     first start, makespan_s is span_s */
+    const double *free_s;         /* by stage: begins its list not before, and its times count from
+                                     then; NULL: 0 (steps without a barrier: train_timing.h) */
 } weir_schedule_costs;
 
 typedef struct {
-    double makespan_s; /* end of the last task */
-    double span_s; /* longest time from a stage's first start to its last end: what steps take that
-                      follow each other without a barrier (zero-bubble's post-validation) */
-    double *start_s;                                    /* by row of tasks */
+    double makespan_s; /* end of the last task; of the stage that takes longest, from its free_s */
+    double span_s;     /* longest time from a stage's first start to its last end */
+    double *start_s;   /* by row of tasks */
     double *stage_begin_s, *stage_end_s, *stage_busy_s; /* by stage: first start, last end, work */
     double *stage_send_s; /* by stage: of what it waited, waiting for the message itself */
     double *gradient_s;   /* by position: its last wgrad (or backward) has ended */

@@ -65,6 +65,11 @@ typedef struct {
     double sent_s; /* of which a message took */
 } arrival;
 
+static double begin_of(const weir_schedule_costs *costs, uint32_t stage)
+{
+    return costs->free_s ? costs->free_s[stage] : 0;
+}
+
 /* False: it is not known yet; the stage waits. */
 static bool arrives(player *p, uint32_t stage, uint32_t row, arrival *a)
 {
@@ -84,7 +89,7 @@ static bool arrives(player *p, uint32_t stage, uint32_t row, arrival *a)
         }
     }
     if (is_forward && p->costs->ready_s) {
-        double ready = p->costs->ready_s[p->s->position[cell]];
+        double ready = p->costs->ready_s[p->s->position[cell]] + begin_of(p->costs, stage);
         if (ready > a->at_s) {
             *a = (arrival){ready, 0};
         }
@@ -141,12 +146,11 @@ static bool run(player *p, uint32_t stage)
         seconds = later(seconds + other - p->costs->paired_s, later(seconds, other));
     }
     double free_s = t->stage_end_s[stage], start = later(a.at_s, free_s), end = start + seconds;
-    bool is_first = row == s->first[stage];
-    if (a.at_s > free_s && !(is_first && p->costs->without_barrier)) {
+    if (a.at_s > free_s) {
         double waited = a.at_s - free_s;
         t->stage_send_s[stage] += a.sent_s < waited ? a.sent_s : waited;
     }
-    if (is_first) {
+    if (row == s->first[stage]) {
         t->stage_begin_s[stage] = start;
     }
     t->stage_busy_s[stage] += seconds;
@@ -220,18 +224,18 @@ static weir_code begin(player *p, weir_arena *arena, weir_err *err)
     link_cells(p, numbers + 2 * held);
     for (uint32_t i = 0; i < stages; i++) {
         p->next[i] = s->first[i];
+        t->stage_end_s[i] = begin_of(p->costs, i);
         wake(p, i);
     }
     return WEIR_OK;
 }
 
-/* Steps without a barrier repeat after the longest stage; each stage's time counts from its own
- * beginning. Of DualPipe's two stages with the same position, which begin alike, the first counts.
- */
-static void count_from_own(const weir_schedule *s, weir_schedule_times *t)
+/* Times of each stage from when it was free. Of DualPipe's two stages with the same position the
+ * first counts. */
+static void count_from_own(const weir_schedule *s, const double *free_s, weir_schedule_times *t)
 {
     for (uint32_t i = 0; i < s->stages; i++) {
-        double begin_s = t->stage_begin_s[i];
+        double begin_s = free_s[i];
         for (uint32_t row = s->first[i]; row < s->first[i + 1]; row++) {
             t->start_s[row] -= begin_s;
         }
@@ -240,7 +244,7 @@ static void count_from_own(const weir_schedule *s, weir_schedule_times *t)
             t->gradient_s[s->position[i * s->chunks + c]] -= begin_s;
         }
         t->stage_end_s[i] -= begin_s;
-        t->stage_begin_s[i] = 0;
+        t->stage_begin_s[i] -= begin_s;
     }
 }
 
@@ -274,8 +278,8 @@ weir_code weir_schedule_play(const weir_schedule *schedule, const weir_schedule_
         }
     }
     if (code == WEIR_OK) {
-        if (costs->without_barrier) {
-            count_from_own(schedule, &times);
+        if (costs->free_s) {
+            count_from_own(schedule, costs->free_s, &times);
         }
         sum_up(&times, schedule->stages);
         *played = times;

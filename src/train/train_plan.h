@@ -110,6 +110,7 @@ typedef struct {
     uint32_t vocab_multiple;
     bool overlaps_gradients, overlaps_parameters, overlaps_tensor, overlaps_pipeline,
         overlaps_experts;
+    bool post_validation;       /* zb-*: no barrier between steps (train_timing.h) */
     bool fused_tensor_overlap;  /* collective matmul (Userbuffers, async TP), not bulk */
     double tensor_exposed;      /* share of the shorter side that such an overlap leaves, 0..1 */
     bool graphs;                /* CUDA graphs: kernels are not launched one by one */

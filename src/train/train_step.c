@@ -1,9 +1,6 @@
 #include "train/train_step.h"
 
-#include "train/train_layer.h"
-#include "train/train_shape.h"
-#include "train/train_tail.h"
-#include "train/train_wire.h"
+#include "train/train_timing.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,51 +25,9 @@ void weir_train_scratch_free(weir_train_scratch *scratch)
 /* A step that is being calculated. */
 typedef struct {
     const weir_train_job *job;
-    weir_stage_costs costs;
-    weir_schedule schedule;
-    weir_schedule_times played;
-    weir_train_tail tail;
+    weir_train_timing timing;
     weir_train_step *step;
 } stepping;
-
-static weir_code lay_out(stepping *s, weir_arena *arena, weir_err *err)
-{
-    const weir_train_plan *p = &s->job->plan;
-    weir_code code = weir_train_stage_costs(s->job, arena, &s->costs, err);
-    weir_pass_times *times =
-        code == WEIR_OK ? weir_arena_alloc(arena, s->costs.positions, sizeof *times) : NULL;
-    if (code == WEIR_OK && !times) {
-        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the times of passes");
-    }
-    for (uint32_t i = 0; code == WEIR_OK && i < s->costs.positions; i++) {
-        const weir_chunk_cost *c = s->costs.chunk[i];
-        times[i] = (weir_pass_times){c->forward.seconds, c->dgrad.seconds, c->wgrad.seconds};
-    }
-    if (code == WEIR_OK) {
-        const weir_schedule_wish wish = {.kind = p->schedule,
-                                         .stages = p->pipeline,
-                                         .chunks = p->chunks,
-                                         .micro_batches = p->micro_batches,
-                                         .times = times,
-                                         .send_s = s->costs.send_s};
-        code = weir_schedule_search(&wish, arena, &s->schedule, err);
-    }
-    const double *ready = NULL;
-    if (code == WEIR_OK) {
-        code = weir_train_tail_ready(s->job, &s->costs, &s->schedule, arena, &ready, err);
-    }
-    const weir_schedule_costs costs = {.times = times,
-                                       .send_s = s->costs.send_s,
-                                       .sends_block = !s->job->stack.overlaps_pipeline,
-                                       .paired_s = s->costs.paired_s,
-                                       .ready_s = ready};
-    if (code == WEIR_OK) {
-        code = weir_schedule_play(&s->schedule, &costs, arena, &s->played, err);
-    }
-    return code == WEIR_OK ? weir_train_tail_of(s->job, &s->costs, &s->schedule, &s->played, arena,
-                                                &s->tail, err)
-                           : code;
-}
 
 /* --- causes --- */
 
@@ -102,10 +57,10 @@ static void book_pass(stepping *s, const weir_pass_cost *pass, double times)
 static void book_passes(stepping *s)
 {
     double times = s->job->plan.micro_batches;
-    for (uint32_t i = 0; i < s->costs.positions; i++) {
-        book_pass(s, &s->costs.chunk[i]->forward, times);
-        book_pass(s, &s->costs.chunk[i]->dgrad, times);
-        book_pass(s, &s->costs.chunk[i]->wgrad, times);
+    for (uint32_t i = 0; i < s->timing.costs.positions; i++) {
+        book_pass(s, &s->timing.costs.chunk[i]->forward, times);
+        book_pass(s, &s->timing.costs.chunk[i]->dgrad, times);
+        book_pass(s, &s->timing.costs.chunk[i]->wgrad, times);
     }
     double replicas = (double)s->job->plan.tensor * s->job->plan.context * s->job->plan.data;
     s->step->flop *= replicas;
@@ -116,11 +71,11 @@ static void book_passes(stepping *s)
 static void book_idle(stepping *s)
 {
     weir_train_step *step = s->step;
-    double stages = s->schedule.stages;
-    for (uint32_t i = 0; i < s->schedule.stages; i++) {
-        double idle = s->played.stage_end_s[i] - s->played.stage_busy_s[i];
-        double sent = fmin(s->played.stage_send_s[i], idle);
-        double gathered = fmin(idle - sent, weir_train_tail_wait(&s->tail, i));
+    double stages = s->timing.schedule.stages;
+    for (uint32_t i = 0; i < s->timing.schedule.stages; i++) {
+        double idle = s->timing.played.stage_end_s[i] - s->timing.played.stage_busy_s[i];
+        double sent = fmin(s->timing.played.stage_send_s[i], idle);
+        double gathered = fmin(idle - sent, weir_train_tail_wait(&s->timing.tail, i));
         step->cause_s[WEIR_CAUSE_COMMUNICATION_P2P] += sent / stages;
         step->cause_s[WEIR_CAUSE_COMMUNICATION_ALL_GATHER] += gathered / stages;
         step->cause_s[WEIR_CAUSE_DEPENDENCY_BUBBLE] += (idle - sent - gathered) / stages;
@@ -134,9 +89,9 @@ static void book_messages(stepping *s)
 {
     const weir_train_plan *p = &s->job->plan;
     if (p->pipeline > 1) { /* each position hands over forward and back, the ends only once */
-        double sends = 2.0 * (s->costs.positions - 1) * p->micro_batches / p->pipeline;
-        s->step->axis[WEIR_AXIS_PIPELINE].bytes += sends * s->costs.send_bytes;
-        s->step->axis[WEIR_AXIS_PIPELINE].seconds += sends * s->costs.send_s;
+        double sends = 2.0 * (s->timing.costs.positions - 1) * p->micro_batches / p->pipeline;
+        s->step->axis[WEIR_AXIS_PIPELINE].bytes += sends * s->timing.costs.send_bytes;
+        s->step->axis[WEIR_AXIS_PIPELINE].seconds += sends * s->timing.costs.send_s;
     }
 }
 
@@ -145,12 +100,12 @@ static void finish(stepping *s)
     weir_train_step *step = s->step;
     const weir_train_plan *p = &s->job->plan;
     const weir_train_stack *stack = &s->job->stack;
-    step->schedule_s = s->played.makespan_s;
-    step->bubble_share = s->played.bubble_share;
+    double behind_s = step->reduce_s + step->optimizer_s + s->timing.tail.after_s;
+    step->schedule_s = s->timing.period_s - behind_s;
+    step->bubble_share = s->timing.played.bubble_share;
     step->tokens = (double)p->global_batch * p->sequence;
-    double before = step->schedule_s + step->reduce_s + step->optimizer_s + s->tail.after_s;
     double devices = (double)weir_train_devices(p);
-    double jitter = before * stack->jitter * (devices > 1 ? log2(devices) : 0);
+    double jitter = s->timing.period_s * stack->jitter * (devices > 1 ? log2(devices) : 0);
     step->rest_s = stack->step_s + jitter;
     step->cause_s[WEIR_CAUSE_DEPENDENCY_HOST] += stack->step_s;
     step->cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER] += jitter;
@@ -171,14 +126,14 @@ weir_code weir_train_step_of(const weir_train_job *job, weir_train_scratch *scra
     }
     weir_train_step made = {0};
     stepping s = {.job = job, .step = &made};
-    weir_code code = lay_out(&s, scratch->arena, err);
+    weir_code code = weir_train_timing_of(job, scratch->arena, &s.timing, err);
     if (code != WEIR_OK) {
         return code;
     }
     book_passes(&s);
     book_idle(&s);
     book_messages(&s);
-    weir_train_tail_book(job, &s.tail, &s.played, &made);
+    weir_train_tail_book(&s.timing.tail, &s.timing.played, &made);
     finish(&s);
     *step = made;
     return WEIR_OK;

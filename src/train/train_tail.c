@@ -1,6 +1,7 @@
 #include "train/train_tail.h"
 
 #include "train/train_shape.h"
+#include "train/train_timing.h"
 
 #include <math.h>
 
@@ -57,7 +58,7 @@ weir_code weir_train_tail_ready(const weir_train_job *job, const weir_stage_cost
 
 static weir_code begin(weir_train_tail *tail, uint32_t stages, weir_arena *arena, weir_err *err)
 {
-    double *rows = weir_arena_alloc(arena, 7 * (size_t)stages, sizeof *rows);
+    double *rows = weir_arena_alloc(arena, 9 * (size_t)stages, sizeof *rows);
     if (!rows) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the end of a step");
     }
@@ -69,6 +70,8 @@ static weir_code begin(weir_train_tail *tail, uint32_t stages, weir_arena *arena
     tail->gather_bytes = rows + 4 * (size_t)stages;
     tail->stage_optimizer_s = rows + 5 * (size_t)stages;
     tail->wait_s = rows + 6 * (size_t)stages;
+    tail->behind_s = rows + 7 * (size_t)stages;
+    tail->others_s = rows + 8 * (size_t)stages;
     return WEIR_OK;
 }
 
@@ -150,17 +153,30 @@ static void gather_stage(const weir_train_job *job, const weir_stage_costs *cost
     }
 }
 
-/* One number of each device of a replica is summed: over tensor and pipeline ranks. */
+/* One number of each device of a replica is summed: over tensor and pipeline ranks; without a
+ * barrier it is handed on from stage to stage instead. */
 static double norm_of(const weir_train_job *job)
 {
     double tensor = weir_train_wire(job, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_ALL_REDUCE, 4).seconds;
     double stages =
-        weir_train_wire(job, WEIR_GROUP_PIPELINE, WEIR_COLLECTIVE_ALL_REDUCE, 4).seconds;
+        weir_train_has_barrier(job)
+            ? weir_train_wire(job, WEIR_GROUP_PIPELINE, WEIR_COLLECTIVE_ALL_REDUCE, 4).seconds
+            : 0;
     double shards =
         job->plan.zero > 0
             ? weir_train_wire(job, WEIR_GROUP_DATA, WEIR_COLLECTIVE_ALL_REDUCE, 4).seconds
             : 0;
     return tensor + stages + shards;
+}
+
+/* With a barrier, for all gradients, for the longest optimiser and for what is gathered behind. */
+static void wait_for_others(weir_train_tail *tail)
+{
+    for (uint32_t i = 0; i < tail->stages; i++) {
+        tail->others_s[i] = (tail->meet_s - tail->reduce_end_s[i]) +
+                            (tail->optimizer_s - tail->stage_optimizer_s[i]) +
+                            (tail->after_s - tail->behind_s[i]);
+    }
 }
 
 weir_code weir_train_tail_of(const weir_train_job *job, const weir_stage_costs *costs,
@@ -176,6 +192,7 @@ weir_code weir_train_tail_of(const weir_train_job *job, const weir_stage_costs *
     tail->reduction =
         job->plan.zero == 0 ? WEIR_COLLECTIVE_ALL_REDUCE : WEIR_COLLECTIVE_REDUCE_SCATTER;
     tail->norm_s = norm_of(job);
+    tail->hop_s = weir_train_wire(job, WEIR_GROUP_PIPELINE, WEIR_COLLECTIVE_SEND_RECV, 4).seconds;
     for (uint32_t i = 0; i < schedule->stages; i++) {
         tail->reduce_end_s[i] = played->stage_end_s[i];
         if (!is_done) {
@@ -187,10 +204,11 @@ weir_code weir_train_tail_of(const weir_train_job *job, const weir_stage_costs *
         double bytes = own_parameters(job, costs, schedule, i) * s->optimizer_bytes;
         tail->stage_optimizer_s[i] = weir_memory_s(job->kernels, bytes) * s->memory_factor;
         tail->meet_s = fmax(tail->meet_s, tail->reduce_end_s[i]);
-        double behind = s->overlaps_parameters ? 0 : tail->gather_s[i];
+        tail->behind_s[i] = s->overlaps_parameters ? 0 : tail->gather_s[i];
         tail->optimizer_s = fmax(tail->optimizer_s, tail->stage_optimizer_s[i]);
-        tail->after_s = fmax(tail->after_s, behind);
+        tail->after_s = fmax(tail->after_s, tail->behind_s[i]);
     }
+    wait_for_others(tail);
     return WEIR_OK;
 }
 
@@ -199,23 +217,19 @@ double weir_train_tail_wait(const weir_train_tail *tail, uint32_t stage)
     return tail->wait_s[stage];
 }
 
-void weir_train_tail_book(const weir_train_job *job, const weir_train_tail *tail,
-                          const weir_schedule_times *played, weir_train_step *step)
+void weir_train_tail_book(const weir_train_tail *tail, const weir_schedule_times *played,
+                          weir_train_step *step)
 {
     double stages = tail->stages;
-    bool hides_gather = job->stack.overlaps_parameters;
     weir_cause reduction = weir_train_comm_cause(tail->reduction);
     for (uint32_t i = 0; i < tail->stages; i++) {
         double reduced = tail->reduce_end_s[i] - played->stage_end_s[i];
-        double others =
-            tail->meet_s - tail->reduce_end_s[i] + (tail->optimizer_s - tail->stage_optimizer_s[i]);
-        double gathered = hides_gather ? 0 : tail->gather_s[i];
+        double gathered = tail->behind_s[i];
         step->cause_s[reduction] += reduced / stages;
         step->cause_s[WEIR_CAUSE_COMMUNICATION_ALL_REDUCE] += tail->norm_s / stages;
         step->cause_s[WEIR_CAUSE_CACHE_OPTIMIZER] += tail->stage_optimizer_s[i] / stages;
         step->cause_s[WEIR_CAUSE_COMMUNICATION_ALL_GATHER] += gathered / stages;
-        others += tail->after_s - gathered;
-        step->cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER] += others / stages;
+        step->cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER] += tail->others_s[i] / stages;
         step->hidden_s += (tail->reduce_s[i] - fmin(reduced, tail->reduce_s[i])) / stages;
         step->hidden_s += (tail->gather_s[i] - gathered) / stages;
         step->axis[WEIR_AXIS_DATA].bytes +=

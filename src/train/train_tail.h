@@ -19,12 +19,15 @@ typedef struct {
     double *reduce_end_s; /* by stage: gradients reduced, in time of the schedule */
     double *reduce_s;     /* by stage: that it takes, hidden or not */
     double *reduce_bytes, *gather_s, *gather_bytes;
-    double *wait_s; /* by stage: for parameters, before its first forward pass */
-    double meet_s;  /* all stages' gradients are reduced, and the norm is known */
-    double norm_s;
+    double *wait_s;     /* by stage: for parameters, before its first forward pass */
+    double meet_s;      /* all stages' gradients are reduced */
+    double norm_s;      /* of the ranks that sum it; without a barrier those of a stage */
     double optimizer_s; /* of the stage that takes longest */
     double *stage_optimizer_s;
-    double after_s; /* parameters gathered behind the optimiser */
+    double after_s;   /* parameters gathered behind the optimiser, of the longest stage */
+    double *behind_s; /* by stage: its own */
+    double *others_s; /* by stage: waiting for others behind its own gradients, idle at the end */
+    double hop_s;     /* the norm so far, handed on from stage to stage (train_timing.h) */
 } weir_train_tail;
 
 /* Of all parameters of a chunk, so many bytes each. */
@@ -40,7 +43,7 @@ weir_code weir_train_tail_of(const weir_train_job *job, const weir_stage_costs *
 /* What the stage waits for its first parameters. */
 double weir_train_tail_wait(const weir_train_tail *tail, uint32_t stage);
 /* Adds what it takes to the causes and axes of step. */
-void weir_train_tail_book(const weir_train_job *job, const weir_train_tail *tail,
-                          const weir_schedule_times *played, weir_train_step *step);
+void weir_train_tail_book(const weir_train_tail *tail, const weir_schedule_times *played,
+                          weir_train_step *step);
 
 #endif

@@ -372,18 +372,22 @@ static void passes_wait_for_their_parameters(void **state)
     weir_arena_free(j.arena);
 }
 
-/* As messages_are_told_from_bubbles: stage 1 begins at 1.5. */
-static void steps_without_a_barrier_take_the_longest_stage(void **state)
+/* As messages_are_told_from_bubbles; stage 1 is free at 1, half a second before its input comes. */
+static void stages_that_are_free_later_count_from_then(void **state)
 {
     (void)state;
     job j = two_stages(false);
     j.costs.times = j.times;
-    j.costs.without_barrier = true;
+    j.costs.free_s = (const double[]){0, 1};
     make(&j);
     assert_true(j.played.makespan_s == 7 && j.played.span_s == 7);
-    assert_true(start(&j, 0) == 0 && start(&j, 2) == 0 && start(&j, 3) == 1);
-    assert_true(j.played.gradient_s[1] == 3 && j.played.stage_end_s[1] == 3);
-    assert_true(j.played.stage_send_s[1] == 0 && j.played.stage_send_s[0] == 0.5);
+    assert_true(start(&j, 0) == 0 && start(&j, 2) == 0.5 && start(&j, 3) == 1.5);
+    assert_true(j.played.gradient_s[1] == 3.5 && j.played.stage_end_s[1] == 3.5);
+    assert_true(j.played.stage_begin_s[1] == 0.5 && j.played.stage_send_s[1] == 0.5);
+    weir_arena_free(j.arena);
+    j.costs.free_s = (const double[]){0, 2};
+    make(&j);
+    assert_true(start(&j, 2) == 0 && j.played.makespan_s == 7.5);
     weir_arena_free(j.arena);
 }
 
@@ -422,7 +426,7 @@ int main(void)
         cmocka_unit_test(messages_are_told_from_bubbles),
         cmocka_unit_test(sends_that_block_keep_the_sender_from_computing),
         cmocka_unit_test(passes_wait_for_their_parameters),
-        cmocka_unit_test(steps_without_a_barrier_take_the_longest_stage),
+        cmocka_unit_test(stages_that_are_free_later_count_from_then),
         cmocka_unit_test(a_list_that_waits_for_itself_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

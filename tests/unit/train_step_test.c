@@ -334,6 +334,7 @@ static void causes_add_up_and_faster_parts_never_hurt(void **state)
             stack->overlaps_parameters = draw(2);
             stack->overlaps_tensor = draw(2);
             stack->overlaps_pipeline = draw(2);
+            stack->post_validation = i % 2;
             weir_train_step step = step_of(&sample.job);
             double sum = 0;
             for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {

@@ -19,4 +19,17 @@ double sim_normal(uint64_t seed, uint32_t stream, uint32_t number);
 int64_t sim_disturbed_ns(const sim_jitter *jitter, int64_t duration_ns, double factor,
                          uint32_t device, uint32_t op);
 
+/* Ranks that run in step, which draw each for itself. */
+typedef struct {
+    const uint32_t *numbers; /* of their draws */
+    uint32_t count;
+    double *late_ns; /* by rank: behind their mean since they met last */
+} sim_in_step;
+
+/* As above, the mean of them all; late_ns grows by what each takes beside it. */
+int64_t sim_in_step_ns(const sim_jitter *jitter, int64_t duration_ns, double factor,
+                       const sim_in_step *ranks, uint32_t op);
+/* What all but the slowest wait for it, in the mean. They have met. */
+int64_t sim_meet_ns(const sim_in_step *ranks);
+
 #endif

@@ -33,6 +33,27 @@ static const sim_script *script_of(const sim_engine *engine, uint32_t device)
     return &engine->scripts[engine->cast->devices[device].program];
 }
 
+/* Only jitter sets them apart, and with jitter nothing folds. */
+static weir_code make_ranks(sim_engine *engine, weir_err *err)
+{
+    const weir_spmd *spmd = engine->spmd;
+    if (!spmd->first_draw || !(spmd->jitter > 0)) {
+        return WEIR_OK;
+    }
+    uint32_t ranks = spmd->first_draw[spmd->devices];
+    double *late_ns = weir_arena_alloc(engine->arena, (size_t)ranks + 1, sizeof *late_ns);
+    if (!late_ns) {
+        return SIM_NO_MEMORY(err);
+    }
+    for (uint32_t d = 0; d < engine->cast->device_count; d++) {
+        uint32_t device = engine->cast->devices[d].device, first = spmd->first_draw[device];
+        engine->devices[d].in_step = (sim_in_step){.numbers = spmd->draw_numbers + first,
+                                                   .count = spmd->first_draw[device + 1] - first,
+                                                   .late_ns = late_ns + first};
+    }
+    return WEIR_OK;
+}
+
 static weir_code make_devices(sim_engine *engine, weir_err *err)
 {
     const sim_cast *cast = engine->cast;
@@ -43,7 +64,7 @@ static weir_code make_devices(sim_engine *engine, weir_err *err)
         return SIM_NO_MEMORY(err);
     }
     for (uint32_t d = 0; d < cast->device_count; d++) {
-        engine->devices[d] = (sim_device){ops, (uint32_t)lanes};
+        engine->devices[d] = (sim_device){.first_op = ops, .first_lane = (uint32_t)lanes};
         ops += script_of(engine, d)->program->count;
         lanes += script_of(engine, d)->lane_count;
     }
@@ -80,6 +101,9 @@ static weir_code prepare(sim_engine *engine, weir_err *err)
     }
     if (code == WEIR_OK) {
         code = make_devices(engine, err);
+    }
+    if (code == WEIR_OK) {
+        code = make_ranks(engine, err);
     }
     if (code == WEIR_OK) {
         code = sim_meetings_prepare(engine, err);
@@ -162,17 +186,26 @@ static bool is_ready(const sim_engine *engine, uint32_t device, uint32_t lane, u
     return true;
 }
 
+static int64_t duration_of(const sim_engine *engine, uint32_t device, uint32_t op)
+{
+    const weir_program_op *what = &script_of(engine, device)->program->ops[op];
+    const cast_device *row = &engine->cast->devices[device];
+    const sim_in_step *ranks = &engine->devices[device].in_step;
+    if (what->kind == WEIR_STEP_IDLE) {
+        return what->meets && ranks->count > 0 ? sim_meet_ns(ranks) : what->duration_ns;
+    }
+    return ranks->count > 0
+               ? sim_in_step_ns(&engine->jitter, what->duration_ns, row->factor, ranks, op)
+               : sim_disturbed_ns(&engine->jitter, what->duration_ns, row->factor, row->device, op);
+}
+
 /* Computing, or idle time: that takes as long on a slow device, and what follows it was bound by
  * what was before it. */
 static weir_code compute(sim_engine *engine, uint32_t device, uint32_t op, int64_t now_ns,
                          uint32_t bound_by, weir_err *err)
 {
-    const cast_device *row = &engine->cast->devices[device];
-    const weir_program_op *what = &script_of(engine, device)->program->ops[op];
-    bool is_idle = what->kind == WEIR_STEP_IDLE;
-    int64_t dur_ns = is_idle ? what->duration_ns
-                             : sim_disturbed_ns(&engine->jitter, what->duration_ns, row->factor,
-                                                row->device, op);
+    bool is_idle = script_of(engine, device)->program->ops[op].kind == WEIR_STEP_IDLE;
+    int64_t dur_ns = duration_of(engine, device, op);
     if (dur_ns == 0) {
         sim_engine_end_op(engine, device, op, now_ns, bound_by);
         return WEIR_OK;
@@ -181,7 +214,7 @@ static weir_code compute(sim_engine *engine, uint32_t device, uint32_t op, int64
     if (__builtin_add_overflow(now_ns, dur_ns, &end_ns)) {
         return weir_err_set(err, WEIR_ERR_INPUT,
                             "device %u computes until after the end of time (292 years)",
-                            row->device);
+                            engine->cast->devices[device].device);
     }
     const sim_record record = {device, op, WEIR_NONE, bound_by, now_ns, dur_ns};
     uint32_t made;

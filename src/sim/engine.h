@@ -52,6 +52,7 @@ typedef struct {
 typedef struct {
     uint64_t first_op;   /* of engine.ended_ns, engine.bound */
     uint32_t first_lane; /* of engine.lanes */
+    sim_in_step in_step; /* count 0: one rank, of the device's number */
 } sim_device;
 
 typedef struct {

@@ -59,6 +59,9 @@ typedef struct {
     weir_cause cause;
     uint32_t exchange; /* EXCHANGE; the n-th op of a program that names an exchange meets the n-th
                         * op of every other member */
+    /* IDLE: the ranks that the device stands for meet. With jitter it takes as long as the slowest
+     * of them is behind their mean since they met last; else duration_ns, which is 0. */
+    bool meets;
     const uint32_t
         *after; /* earlier ops of this program that must have ended; the lane's order is implied */
     uint32_t after_count;
@@ -95,6 +98,10 @@ typedef struct {
     const weir_slow_device *slow;
     uint32_t slow_count;
     double jitter; /* standard deviation of computing times as a share; unfolds all devices */
+    /* Ranks that run in step and for which device d stands: those of the numbers
+     * draw_numbers[first_draw[d] .. first_draw[d + 1]). Each draws for itself; the device computes
+     * as long as their mean and waits where they meet. NULL: one, of the device's number. */
+    const uint32_t *first_draw, *draw_numbers;
     uint64_t seed;
     const weir_link_changes *changes; /* broken and flapping links; NULL: none */
     bool unfolded;                    /* do not fold (for tests) */

@@ -118,16 +118,22 @@ static void make_columns(draft *d, const uint8_t *touched)
 
 /* --- devices --- */
 
+static uint32_t rank_at(const draft *d, const draft_column *column, uint32_t stage, uint32_t inner)
+{
+    const weir_train_plan *plan = &d->play->job->plan;
+    const weir_train_place place = {.tensor = inner % plan->tensor,
+                                    .context = inner / plan->tensor,
+                                    .data = column->replica,
+                                    .stage = stage};
+    return weir_train_rank(plan, place);
+}
+
 static void fill_device(const draft *d, const draft_column *column, uint32_t stage, uint32_t inner,
                         uint32_t *tables[4])
 {
     const weir_train_job *job = d->play->job;
-    const weir_train_place place = {.tensor = inner % job->plan.tensor,
-                                    .context = inner / job->plan.tensor,
-                                    .data = column->replica,
-                                    .stage = stage};
     uint32_t device = draft_device(d, column, stage, inner);
-    uint32_t rank = weir_train_rank(&job->plan, place);
+    uint32_t rank = rank_at(d, column, stage, inner);
     tables[0][device] = rank;
     tables[1][device] = column->times * (column->is_open ? 1 : d->inner);
     tables[2][device] = stage;
@@ -158,6 +164,36 @@ static weir_code fill_devices(draft *d, weir_err *err)
     out->spmd.times_of_device = tables[1];
     out->spmd.program_of_device = tables[2];
     out->spmd.node_of_device = tables[3];
+    return WEIR_OK;
+}
+
+/* Every rank draws its own jitter, whoever plays it. */
+static weir_code fill_draws(draft *d, weir_err *err)
+{
+    size_t ranks = (size_t)d->column_count * d->stages * d->inner;
+    if (!(d->play->jitter > 0)) {
+        return WEIR_OK;
+    }
+    uint32_t *first = weir_arena_alloc(d->arena, (size_t)d->devices + 1, sizeof *first);
+    uint32_t *numbers = weir_arena_alloc(d->arena, ranks + 1, sizeof *numbers);
+    if (!first || !numbers) {
+        return DRAFT_NO_MEMORY(err);
+    }
+    uint32_t count = 0, device = 0;
+    for (uint32_t c = 0; c < d->column_count; c++) { /* devices are numbered in this order */
+        const draft_column *column = &d->columns[c];
+        for (uint32_t s = 0; s < d->stages; s++) {
+            for (uint32_t i = 0; i < d->inner; i++) {
+                if (i == 0 || column->is_open) {
+                    first[device++] = count;
+                }
+                numbers[count++] = rank_at(d, column, s, i);
+            }
+        }
+    }
+    first[device] = count;
+    d->out->spmd.first_draw = first;
+    d->out->spmd.draw_numbers = numbers;
     return WEIR_OK;
 }
 
@@ -195,6 +231,7 @@ weir_code draft_columns(draft *d, weir_err *err)
         make_columns(d, touched);
         code = fill_devices(d, err);
     }
+    code = code == WEIR_OK ? fill_draws(d, err) : code;
     code = code == WEIR_OK ? fill_slow(d, err) : code;
     free(touched);
     return code;

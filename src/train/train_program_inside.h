@@ -120,6 +120,8 @@ void draft_put_hidden(draft_writer *w, const draft_exchange *key, const weir_pie
 uint32_t draft_put_exchange(draft_writer *w, const draft_exchange *key, uint32_t lane,
                             const weir_piece *piece);
 void draft_follow(draft_writer *w, uint32_t op, uint32_t before);
+/* With jitter: ranks that a device stands for wait for the slowest of them. */
+void draft_put_meet(draft_writer *w);
 
 /* train_program_tasks.c: the schedule's tasks of a stage, with messages between stages. */
 weir_code draft_peers(draft *d, weir_err *err);

@@ -110,6 +110,18 @@ void draft_put_time(draft_writer *w, weir_program_kind kind, weir_cause cause, d
     lead(w, put(w, &op));
 }
 
+void draft_put_meet(draft_writer *w)
+{
+    if (w->d->inner > 1 && w->d->play->jitter > 0) {
+        const weir_program_op op = {.kind = WEIR_STEP_IDLE,
+                                    .lane = LANE_COMPUTE,
+                                    .name = "ranks in step",
+                                    .cause = WEIR_CAUSE_DEPENDENCY_STRAGGLER,
+                                    .meets = true};
+        lead(w, put(w, &op));
+    }
+}
+
 void draft_put_delay(draft_writer *w, uint32_t before, double seconds)
 {
     const weir_program_op op = {.kind = WEIR_STEP_IDLE,

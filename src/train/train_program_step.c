@@ -204,6 +204,7 @@ static void put_barrier(draft_writer *w, uint32_t number, double seconds)
                                               : WEIR_AXIS_DATA;
     const draft_exchange key = key_of(axis, PASS_NORM, 0, number, WEIR_COMM_ALL_REDUCE);
     const weir_piece piece = {.seconds = seconds, .count = 1};
+    draft_put_meet(w);
     draft_put_exposed(w, &key, &piece);
 }
 

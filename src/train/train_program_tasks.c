@@ -34,6 +34,17 @@ static void put_overlapped(draft_writer *w, const weir_piece *piece, draft_excha
     }
 }
 
+/* Parts of a pass: hidden pieces begin with it; then what the device does by itself; then its
+ * exposed exchanges, for which it meets others. */
+typedef enum { PART_HIDDEN = 0, PART_OWN, PART_EXCHANGES } pass_part;
+
+static pass_part part_of(const weir_piece *piece)
+{
+    return piece->kind == WEIR_PIECE_HIDDEN     ? PART_HIDDEN
+           : piece->kind == WEIR_PIECE_EXCHANGE ? PART_EXCHANGES
+                                                : PART_OWN;
+}
+
 static void put_piece(draft_writer *w, const weir_piece *piece, const draft_exchange *key)
 {
     switch ((weir_piece_kind)piece->kind) {
@@ -51,31 +62,41 @@ static void put_piece(draft_writer *w, const weir_piece *piece, const draft_exch
         }
         return;
     case WEIR_PIECE_HIDDEN:
+        draft_put_hidden(w, key, piece);
         return;
     }
 }
 
-/* Hidden pieces begin with the pass, the others follow each other. */
-static void put_pass(draft_writer *w, const weir_pass_cost *cost, uint32_t pass, uint32_t slot)
+static void put_part(draft_writer *w, const weir_pass_cost *cost, uint32_t pass, uint32_t slot,
+                     pass_part part)
 {
-    for (int hidden = 1; hidden >= 0; hidden--) {
-        for (uint32_t i = 0; i < cost->count; i++) {
-            const weir_piece *piece = &cost->piece[i];
-            const draft_exchange key = {.axis = piece->axis,
-                                        .pass = (uint8_t)pass,
-                                        .variant = w->pair,
-                                        .piece = (uint8_t)i,
-                                        .slot = (uint16_t)slot,
-                                        .from = WEIR_NONE,
-                                        .to = WEIR_NONE,
-                                        .comm = piece->comm};
-            if (hidden && piece->kind == WEIR_PIECE_HIDDEN) {
-                draft_put_hidden(w, &key, piece);
-            } else if (!hidden) {
-                put_piece(w, piece, &key);
-            }
+    for (uint32_t i = 0; i < cost->count; i++) {
+        const weir_piece *piece = &cost->piece[i];
+        const draft_exchange key = {.axis = piece->axis,
+                                    .pass = (uint8_t)pass,
+                                    .variant = w->pair,
+                                    .piece = (uint8_t)i,
+                                    .slot = (uint16_t)slot,
+                                    .from = WEIR_NONE,
+                                    .to = WEIR_NONE,
+                                    .comm = piece->comm};
+        if (part_of(piece) == part) {
+            put_piece(w, piece, &key);
         }
     }
+}
+
+/* Its layers exchange something within the stage. */
+static bool meets_inside(const weir_pass_cost *cost)
+{
+    for (uint32_t i = 0; i < cost->count; i++) {
+        const weir_piece *piece = &cost->piece[i];
+        bool is_inside = piece->axis == WEIR_AXIS_TENSOR || piece->axis == WEIR_AXIS_CONTEXT;
+        if (part_of(piece) == PART_EXCHANGES && is_inside) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* --- messages --- */
@@ -149,11 +170,20 @@ static double seconds_of(const draft_writer *w, const weir_task *task)
     return cost_of(w, task, false)->seconds + both_s;
 }
 
+/* Gradients of inputs and of weights, where both are one task, take turns layer by layer. */
 static void put_passes(draft_writer *w, const weir_task *task)
 {
-    put_pass(w, cost_of(w, task, false), task->kind, task->chunk);
-    if (task->kind == WEIR_TASK_BACKWARD) {
-        put_pass(w, cost_of(w, task, true), PASS_WEIGHTS, task->chunk);
+    const weir_pass_cost *cost = cost_of(w, task, false);
+    const weir_pass_cost *weights =
+        task->kind == WEIR_TASK_BACKWARD ? cost_of(w, task, true) : NULL;
+    for (int part = PART_HIDDEN; part <= PART_EXCHANGES; part++) {
+        if (part == PART_EXCHANGES && meets_inside(cost)) {
+            draft_put_meet(w);
+        }
+        put_part(w, cost, task->kind, task->chunk, (pass_part)part);
+        if (weights) {
+            put_part(w, weights, PASS_WEIGHTS, task->chunk, (pass_part)part);
+        }
     }
 }
 

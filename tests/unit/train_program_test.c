@@ -298,6 +298,78 @@ static void jitter_is_repeated_by_its_seed(void **state)
     assert_int_not_equal(play_ns(&how), first_ns);
 }
 
+/* One device that draws for all ranks of its stage, and every rank by itself. */
+static void ranks_that_jitter_in_step_are_as_each_by_itself(void **state)
+{
+    (void)state;
+    for (uint32_t context = 1; context <= 2; context++) {
+        weir_train_job job = grid(4, 2, 2);
+        job.plan.context = context;
+        job.plan.context_kind =
+            WEIR_CONTEXT_ALL_GATHER; /* a ring is hidden: nobody is seen to wait */
+        weir_train_play how = {.job = &job, .steps = 1, .jitter = 0.05, .seed = 3};
+        played_step in_step, all;
+        play(&how, &in_step);
+        how.unfolded = true;
+        play(&how, &all);
+        assert_int_equal(in_step.program.devices, 4);
+        assert_int_equal(all.program.devices, 16 * context);
+        assert_true(llabs(in_step.run.end_ns - all.run.end_ns) < in_step.longest);
+        weir_result *a = ledger_of(&in_step), *b = ledger_of(&all);
+        const int64_t *one = a->total.causes.ns, *each = b->total.causes.ns;
+        int64_t apart_ns = one[WEIR_CAUSE_COMPUTE_GEMM] - each[WEIR_CAUSE_COMPUTE_GEMM];
+        /* a message that comes while its receiver waits for another rank is one or the other */
+        int64_t waited_ns =
+            one[WEIR_CAUSE_DEPENDENCY_STRAGGLER] + one[WEIR_CAUSE_COMMUNICATION_P2P];
+        waited_ns -= each[WEIR_CAUSE_DEPENDENCY_STRAGGLER] + each[WEIR_CAUSE_COMMUNICATION_P2P];
+        int64_t rounding_ns = (int64_t)all.longest * all.program.devices;
+        assert_true(llabs(apart_ns) < rounding_ns);
+        assert_true(llabs(waited_ns) < rounding_ns);
+        weir_result_free(a);
+        weir_result_free(b);
+        clear(&in_step);
+        clear(&all);
+    }
+}
+
+static double squares_of(const weir_pass_cost *cost)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < cost->count; i++) {
+        bool computes = cost->piece[i].kind == WEIR_PIECE_COMPUTE;
+        sum += computes ? cost->piece[i].seconds * cost->piece[i].seconds : 0;
+    }
+    return sum;
+}
+
+/* The expected maximum of eight normal draws is 1.42360 deviations (Harter, Biometrika 48, 1961).
+ * Draws of the operations of a pass add up as their squares do; ranks meet once in each pass. */
+static void ranks_in_step_wait_for_the_slowest_of_eight(void **state)
+{
+    (void)state;
+    enum { SEEDS = 60, MICRO_BATCHES = 8 };
+    weir_train_job job = grid(8, 1, 1);
+    job.plan.micro_batches = job.plan.global_batch = MICRO_BATCHES;
+    double waited_s = 0, expected_s = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        played_step p;
+        play(&(weir_train_play){.job = &job, .steps = 1, .jitter = 0.05, .seed = seed}, &p);
+        const weir_chunk_cost *c = p.program.costs.chunk[0];
+        double backward = squares_of(&c->dgrad) + squares_of(&c->wgrad);
+        expected_s =
+            MICRO_BATCHES * 0.05 * 1.42360 * (sqrt(squares_of(&c->forward)) + sqrt(backward));
+        weir_result *result = ledger_of(&p);
+        waited_s += (double)result->total.causes.ns[WEIR_CAUSE_DEPENDENCY_STRAGGLER] * 1e-9 / 8;
+        weir_result_free(result);
+        clear(&p);
+    }
+    weir_train_step step;
+    weir_err err = {0};
+    assert_int_equal(weir_train_step_of(&job, sample.scratch, &step, &err), WEIR_OK);
+    expected_s += 0.05 * 1.42360 * step.cause_s[WEIR_CAUSE_CACHE_OPTIMIZER];
+    assert_true(fabs(waited_s / SEEDS / expected_s - 1) < 0.03);
+}
+
 /* Stage 1 of replica 0; four nodes of eight: data crosses them, tensor does not. */
 static void a_bad_link_slows_what_goes_over_it(void **state)
 {
@@ -381,6 +453,8 @@ int main(void)
         cmocka_unit_test(a_device_that_is_slow_by_one_changes_nothing),
         cmocka_unit_test(slower_devices_never_make_it_faster),
         cmocka_unit_test(jitter_is_repeated_by_its_seed),
+        cmocka_unit_test(ranks_that_jitter_in_step_are_as_each_by_itself),
+        cmocka_unit_test(ranks_in_step_wait_for_the_slowest_of_eight),
         cmocka_unit_test(a_bad_link_slows_what_goes_over_it),
         cmocka_unit_test(a_link_that_stays_broken_ends_the_step),
         cmocka_unit_test(a_device_that_does_not_exist_is_refused),

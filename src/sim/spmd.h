@@ -94,6 +94,9 @@ typedef struct {
     /* At the beginning they are as the run leaves them, and are set back from then on: it is one of
      * many. Else the first position is there. */
     bool circuits_return;
+    /* Devices do not begin and end their steps together: a step of a device ends with its last op
+     * on lane 0, where the next one begins; the first begins behind ops that only delay it. */
+    bool steps_apart;
     /* disturbances */
     const weir_slow_device *slow;
     uint32_t slow_count;

@@ -23,28 +23,26 @@ static weir_code add_marker(weir_timeline *t, weir_rank_id rank, uint32_t step, 
     return code == WEIR_OK ? weir_timeline_add_span(t, &span, err) : code;
 }
 
-/* When each step begins on each device, -1 where it has no op of it. */
+/* When each step begins on each device, -1 where it has no op of it; behind them when the last one
+ * ends. */
 typedef struct {
     uint32_t first, count; /* numbers of the steps */
-    int64_t *begin_ns;     /* [device * count + step - first] */
+    int64_t *begin_ns;     /* [device * (count + 1) + step - first] */
 } step_begins;
 
-/* A step begins with the first of its ops on this device, the first with the run; it ends where the
- * next begins, the last with the run. */
 static weir_code add_markers(const sim_engine *engine, const step_begins *steps, weir_timeline *t,
                              weir_err *err)
 {
     weir_code code = WEIR_OK;
     for (uint32_t d = 0; d < engine->cast->device_count && code == WEIR_OK; d++) {
-        const int64_t *own = steps->begin_ns + (size_t)d * steps->count;
-        int64_t from_ns = 0;
+        const int64_t *own = steps->begin_ns + (size_t)d * (steps->count + 1);
+        int64_t from_ns = own[0] > 0 ? own[0] : 0;
         for (uint32_t s = 0; s < steps->count && code == WEIR_OK; s++) {
             uint32_t next = s + 1;
             while (next < steps->count && own[next] < 0) {
                 next++;
             }
-            int64_t until_ns = next < steps->count ? own[next] : engine->end_ns;
-            until_ns = until_ns > from_ns ? until_ns : from_ns;
+            int64_t until_ns = own[next] > from_ns ? own[next] : from_ns;
             code = add_marker(t, d, steps->first + s, from_ns, until_ns, err);
             from_ns = until_ns;
         }
@@ -74,27 +72,53 @@ static bool came_early(const sim_engine *engine, const sim_record *r)
            r->start_ns == meeting->arrived_ns;
 }
 
+/* A step begins with the first of its ops on this device, the first one with the run; it ends where
+ * the next begins, the last with the run. */
+static void mark_together(const sim_engine *engine, const step_begins *steps, const sim_record *r,
+                          const weir_program_op *op)
+{
+    int64_t *begin_ns = &steps->begin_ns[(size_t)r->device * (steps->count + 1)];
+    uint32_t step = op->step - steps->first;
+    if (step > 0 && !came_early(engine, r)) {
+        begin_ns[step] =
+            begin_ns[step] < 0 || r->start_ns < begin_ns[step] ? r->start_ns : begin_ns[step];
+    }
+}
+
+/* weir_spmd.steps_apart */
+static void mark_apart(const step_begins *steps, const sim_record *r, const weir_program_op *op)
+{
+    bool only_delays = op->kind == WEIR_STEP_IDLE && op->cause == WEIR_CAUSE_COUNT;
+    uint32_t step = op->step - steps->first + (only_delays ? 0 : 1);
+    int64_t *begin_ns = &steps->begin_ns[(size_t)r->device * (steps->count + 1) + step];
+    int64_t end_ns = r->start_ns + r->dur_ns;
+    if (op->lane == 0) {
+        *begin_ns = end_ns > *begin_ns ? end_ns : *begin_ns;
+    }
+}
+
 weir_code sim_steps_mark(const sim_engine *engine, weir_timeline *t, weir_err *err)
 {
     step_begins steps;
     count_steps(engine->spmd, &steps);
-    size_t room = (size_t)steps.count * engine->cast->device_count;
+    size_t room = ((size_t)steps.count + 1) * engine->cast->device_count;
     steps.begin_ns = malloc((room + 1) * sizeof *steps.begin_ns);
     if (!steps.begin_ns) {
         return SIM_NO_MEMORY(err);
     }
     for (size_t i = 0; i < room; i++) {
-        steps.begin_ns[i] = -1;
+        bool is_end = (i + 1) % (steps.count + 1) == 0;
+        steps.begin_ns[i] = is_end && !engine->spmd->steps_apart ? engine->end_ns : -1;
     }
     for (uint32_t i = 0; i < engine->record_count; i++) {
         const sim_record *r = &engine->records[i];
-        if (came_early(engine, r)) {
-            continue;
-        }
         const sim_script *script = &engine->scripts[engine->cast->devices[r->device].program];
-        uint32_t step = script->program->ops[r->op].step - steps.first;
-        int64_t *begin_ns = &steps.begin_ns[(size_t)r->device * steps.count + step];
-        *begin_ns = *begin_ns < 0 || r->start_ns < *begin_ns ? r->start_ns : *begin_ns;
+        const weir_program_op *op = &script->program->ops[r->op];
+        if (engine->spmd->steps_apart) {
+            mark_apart(&steps, r, op);
+        } else {
+            mark_together(engine, &steps, r, op);
+        }
     }
     weir_code code = add_markers(engine, &steps, t, err);
     free(steps.begin_ns);

@@ -24,6 +24,11 @@ static const weir_lane *markers_of(const weir_timeline *t, weir_rank_id rank)
     return low < count && lanes[low].rank == rank ? &lanes[low] : NULL;
 }
 
+static int64_t max_ns(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* The lines of one device of the steady run, added to the step that each falls into. */
 static void cut_lines(const weir_timeline *t, const weir_lines *lines, weir_device_id device,
                       weir_causes *steps)
@@ -35,7 +40,8 @@ static void cut_lines(const weir_timeline *t, const weir_lines *lines, weir_devi
     uint32_t s = 0;
     for (uint64_t i = lines->first[device]; markers && i < lines->first[device + 1]; i++) {
         const weir_line *line = &lines->lines[i];
-        for (int64_t at = line->begin_ns; at < line->end_ns;) {
+        int64_t first_ns = spans.start_ns[markers->first_span];
+        for (int64_t at = max_ns(line->begin_ns, first_ns); at < line->end_ns;) {
             while (s + 1 < markers->span_count &&
                    spans.start_ns[markers->first_span + s + 1] <= at) {
                 s++;

@@ -128,6 +128,14 @@ static const char *describe_plan(const train_figures *f)
     return made;
 }
 
+/* Where stages do not begin and end together, their own steps count, in the mean. */
+static double step_of(const train_figures *f)
+{
+    double steps = f->scenario->steps ? f->scenario->steps : 1;
+    double wall_s = (double)f->result->total.wall_ns * 1e-9 / f->result->window.devices;
+    return (f->program->spmd.steps_apart ? wall_s : f->run->end_s) / steps;
+}
+
 weir_code train_figure_headline(const train_figures *f, weir_err *err)
 {
     weir_training_result *t = f->result->training;
@@ -135,7 +143,7 @@ weir_code train_figure_headline(const train_figures *f, weir_err *err)
     t->devices = weir_train_devices(&s->job.plan);
     t->stages = s->job.plan.pipeline;
     t->micro_batches = s->job.plan.micro_batches;
-    t->step_s = f->run->end_s / (f->scenario->steps ? f->scenario->steps : 1);
+    t->step_s = step_of(f);
     t->closed_step_s = f->step->step_s;
     t->scenario_name = weir_result_copy(f->result, weir_str_from(s->name ? s->name : ""));
     t->model = weir_result_copy(f->result, weir_str_from(s->model.id));

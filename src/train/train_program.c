@@ -25,44 +25,13 @@ static void draft_clear(draft *d)
 
 static weir_code lay_out(draft *d, weir_err *err)
 {
-    const weir_train_job *job = d->play->job;
-    const weir_train_plan *plan = &job->plan;
-    weir_code code = weir_train_stage_costs(job, d->arena, &d->out->costs, err);
-    if (code != WEIR_OK) {
-        return code;
-    }
-    const weir_stage_costs *costs = d->costs = &d->out->costs;
-    weir_pass_times *times = weir_arena_alloc(d->arena, costs->positions, sizeof *times);
-    if (!times) {
-        return DRAFT_NO_MEMORY(err);
-    }
-    for (uint32_t i = 0; i < costs->positions; i++) {
-        const weir_chunk_cost *c = costs->chunk[i];
-        times[i] = (weir_pass_times){c->forward.seconds, c->dgrad.seconds, c->wgrad.seconds};
-    }
-    d->schedule = &d->out->schedule;
-    const weir_schedule_wish wish = {.kind = plan->schedule,
-                                     .stages = plan->pipeline,
-                                     .chunks = plan->chunks,
-                                     .micro_batches = plan->micro_batches,
-                                     .times = times,
-                                     .send_s = costs->send_s};
-    code = weir_schedule_search(&wish, d->arena, &d->out->schedule, err);
+    weir_code code = weir_train_timing_of(d->play->job, d->arena, &d->timing, err);
     if (code == WEIR_OK) {
-        d->chunks = d->schedule->chunks; /* of DualPipe one for each direction */
-        code = weir_train_tail_ready(job, costs, d->schedule, d->arena, &d->ready_s, err);
+        d->out->costs = d->timing.costs;
+        d->out->schedule = d->timing.schedule;
+        d->chunks = d->timing.schedule.chunks; /* of DualPipe one for each direction */
     }
-    if (code == WEIR_OK) {
-        const weir_schedule_costs played = {.times = times,
-                                            .send_s = costs->send_s,
-                                            .sends_block = !job->stack.overlaps_pipeline,
-                                            .paired_s = costs->paired_s,
-                                            .ready_s = d->ready_s};
-        code = weir_schedule_play(d->schedule, &played, d->arena, &d->played, err);
-    }
-    return code == WEIR_OK
-               ? weir_train_tail_of(job, costs, d->schedule, &d->played, d->arena, &d->tail, err)
-               : code;
+    return code;
 }
 
 /* --- programs --- */
@@ -113,7 +82,7 @@ static weir_code check_steps(const draft *d, uint32_t operations, uint32_t steps
                             "plan.global_batch: found %u micro-batches, which are %u operations on "
                             "a device; at most %d can be played, in closed form (--sweep, --lines) "
                             "there is no limit",
-                            d->schedule->micro_batches, operations, OPERATIONS_MOST);
+                            d->timing.schedule.micro_batches, operations, OPERATIONS_MOST);
     }
     return weir_err_set(err, WEIR_ERR_LIMIT,
                         "steps: found %u of %u operations on a device, expected at most %d in all, "
@@ -126,6 +95,7 @@ static weir_code write_program(draft *d, uint32_t stage, weir_err *err)
     draft_writer w = {.d = d, .program = &d->programs[stage], .stage = stage};
     uint32_t steps = d->play->steps ? d->play->steps : 1;
     weir_code code = WEIR_OK;
+    draft_put_begin(&w);
     for (w.step = 0; w.step < steps && !w.failed && code == WEIR_OK; w.step++) {
         draft_put_before(&w);
         draft_put_tasks(&w);
@@ -220,8 +190,7 @@ static weir_code build(draft *d, weir_err *err)
     if (code == WEIR_OK) {
         const weir_train_stack *stack = &d->play->job->stack;
         double devices = (double)weir_train_devices(&d->play->job->plan);
-        double before_s = d->tail.meet_s + d->tail.norm_s + d->tail.optimizer_s + d->tail.after_s;
-        d->jitter_s = before_s * stack->jitter * (devices > 1 ? log2(devices) : 0);
+        d->jitter_s = d->timing.period_s * stack->jitter * (devices > 1 ? log2(devices) : 0);
         code = write_programs(d, err);
     }
     code = code == WEIR_OK ? draft_columns(d, err) : code;
@@ -247,6 +216,7 @@ weir_code weir_train_program_build(const weir_train_play *play, weir_train_progr
     program->spmd = (weir_spmd){.jitter = play->jitter,
                                 .seed = play->seed,
                                 .unfolded = is_alone || play->unfolded,
+                                .steps_apart = !weir_train_has_barrier(play->job),
                                 .budget = play->budget};
     draft d = {.play = play,
                .out = program,

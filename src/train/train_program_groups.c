@@ -23,6 +23,9 @@ static uint32_t ranks_of(const draft *d, const draft_exchange *exchange)
     if (exchange->pass == PASS_NORM) { /* of the model, and over replicas with shards of states */
         return d->stages * d->inner * plan->data;
     }
+    if (exchange->pass == PASS_STAGE_NORM) {
+        return d->inner * plan->data;
+    }
     switch (exchange->axis) {
     case WEIR_AXIS_TENSOR:
         return plan->tensor;

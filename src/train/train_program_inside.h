@@ -3,7 +3,7 @@
 #define WEIR_TRAIN_TRAIN_PROGRAM_INSIDE_H
 
 #include "train/train_program.h"
-#include "train/train_tail.h"
+#include "train/train_timing.h"
 
 /* Lanes of a device. */
 enum { LANE_COMPUTE = 0, LANE_HIDDEN, LANE_DATA, LANE_RECEIVE, LANE_SEND, LANE_DELAY };
@@ -14,6 +14,7 @@ enum {
     PASS_GATHER = WEIR_TASK_KINDS,
     PASS_REDUCE,
     PASS_NORM,
+    PASS_STAGE_NORM, /* of the ranks of a stage only */
     PASS_MESSAGE,
     PASS_WEIGHTS,
     PASS_KINDS
@@ -74,12 +75,8 @@ typedef struct {
     const weir_train_play *play;
     weir_train_program *out;
     weir_arena *arena;
-    const weir_stage_costs *costs;
-    const weir_schedule *schedule;
-    weir_schedule_times played; /* the schedule in closed form */
-    weir_train_tail tail;
-    double jitter_s;       /* of the stack, at that size */
-    const double *ready_s; /* by position: parameters gathered; NULL: they are there */
+    weir_train_timing timing; /* in closed form */
+    double jitter_s;          /* of the stack, at that size */
     uint32_t stages, chunks;
     uint32_t inner;            /* tensor x context ranks of a stage */
     draft_program *programs;   /* by stage */
@@ -123,11 +120,16 @@ void draft_follow(draft_writer *w, uint32_t op, uint32_t before);
 /* With jitter: ranks that a device stands for wait for the slowest of them. */
 void draft_put_meet(draft_writer *w);
 
+/* A message between stages, sent or received; the op. */
+uint32_t draft_put_message(draft_writer *w, const draft_exchange *key, const weir_piece *piece);
+
 /* train_program_tasks.c: the schedule's tasks of a stage, with messages between stages. */
 weir_code draft_peers(draft *d, weir_err *err);
 void draft_put_tasks(draft_writer *w);
 
-/* train_program_step.c: what is before and behind the schedule. */
+/* train_program_step.c: what is before and behind the schedule; before all steps, what a stage
+ * begins later than the first one. */
+void draft_put_begin(draft_writer *w);
 void draft_put_before(draft_writer *w);
 void draft_put_behind(draft_writer *w);
 /* Before a task's first op: parameters that it waits for, gradients that are reduced beside it. */

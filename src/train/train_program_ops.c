@@ -104,7 +104,8 @@ void draft_put_time(draft_writer *w, weir_program_kind kind, weir_cause cause, d
 {
     const weir_program_op op = {.kind = kind,
                                 .lane = LANE_COMPUTE,
-                                .name = weir_cause_short_name(cause),
+                                .name = cause == WEIR_CAUSE_COUNT ? "delay"
+                                                                  : weir_cause_short_name(cause),
                                 .duration_ns = take_ns(w, seconds),
                                 .cause = cause};
     lead(w, put(w, &op));
@@ -164,6 +165,15 @@ void draft_put_exposed(draft_writer *w, const draft_exchange *key, const weir_pi
     weir_piece whole = *piece; /* of whole ns, as what is beside it */
     whole.seconds = (double)take_ns(w, piece->seconds) * 1e-9;
     lead(w, draft_put_exchange(w, key, LANE_COMPUTE, &whole));
+}
+
+uint32_t draft_put_message(draft_writer *w, const draft_exchange *key, const weir_piece *piece)
+{
+    uint32_t before = w->program->last;
+    uint32_t lane = key->from == w->stage ? LANE_SEND : LANE_RECEIVE;
+    uint32_t made = draft_put_exchange(w, key, lane, piece);
+    draft_follow(w, made, before);
+    return made;
 }
 
 void draft_put_hidden(draft_writer *w, const draft_exchange *key, const weir_piece *piece)

@@ -18,14 +18,14 @@ static draft_exchange key_of(weir_train_axis axis, uint32_t pass, uint32_t slot,
 
 static uint32_t position_of(const draft_writer *w, uint32_t slot)
 {
-    return w->d->schedule->position[w->stage * w->d->chunks + slot];
+    return w->d->timing.schedule.position[w->stage * w->d->chunks + slot];
 }
 
 static weir_wire wire_of(const draft_writer *w, uint32_t slot, weir_collective_kind kind,
                          double bytes)
 {
-    return weir_train_tail_wire(w->d->play->job, kind, w->d->costs->chunk[position_of(w, slot)],
-                                bytes);
+    return weir_train_tail_wire(w->d->play->job, kind,
+                                w->d->timing.costs.chunk[position_of(w, slot)], bytes);
 }
 
 static weir_piece part_of(const weir_wire *wire, double share)
@@ -52,7 +52,7 @@ static void put_gathers(draft_writer *w)
     for (uint32_t c = 0; c < d->chunks; c++) {
         weir_wire wire =
             wire_of(w, c, WEIR_COLLECTIVE_ALL_GATHER, d->play->job->stack.gathered_bytes);
-        double first_s = fmax(0, d->ready_s[position_of(w, c)] - at);
+        double first_s = fmax(0, d->timing.ready_s[position_of(w, c)] - at);
         double share = wire.seconds > 0 ? fmin(1, first_s / wire.seconds) : 1;
         const weir_piece parts[2] = {part_of(&wire, share), part_of(&wire, 1 - share)};
         for (uint32_t i = 0; i < 2; i++) {
@@ -88,7 +88,7 @@ static bool reduces_beside(const draft_writer *w)
 static double buckets_of(const draft_writer *w, uint32_t slot)
 {
     const weir_train_stack *s = &w->d->play->job->stack;
-    const weir_chunk_cost *chunk = w->d->costs->chunk[position_of(w, slot)];
+    const weir_chunk_cost *chunk = w->d->timing.costs.chunk[position_of(w, slot)];
     double bytes = (chunk->dense_parameters + chunk->expert_parameters) * s->reduced_bytes;
     return s->bucket_bytes > 0 ? fmax(1, ceil(bytes / s->bucket_bytes)) : 1;
 }
@@ -97,16 +97,16 @@ static double buckets_of(const draft_writer *w, uint32_t slot)
 static double first_bucket_s(const draft_writer *w, uint32_t slot)
 {
     uint32_t position = position_of(w, slot);
-    const weir_chunk_cost *chunk = w->d->costs->chunk[position];
+    const weir_chunk_cost *chunk = w->d->timing.costs.chunk[position];
     double pass_s = chunk->dgrad.seconds + chunk->wgrad.seconds;
-    return w->d->played.gradient_s[position] - pass_s * (1 - 1 / buckets_of(w, slot));
+    return w->d->timing.played.gradient_s[position] - pass_s * (1 - 1 / buckets_of(w, slot));
 }
 
 /* Its first bucket comes in the last task that begins before that. */
 static void find_rows(draft_writer *w, uint32_t slot)
 {
-    const weir_schedule *s = w->d->schedule;
-    const double *start_s = w->d->played.start_s;
+    const weir_schedule *s = &w->d->timing.schedule;
+    const double *start_s = w->d->timing.played.start_s;
     uint32_t row = s->first[w->stage + 1] - 1, first = s->first[w->stage];
     while (row > first && !(is_gradient(&s->tasks[row]) && s->tasks[row].chunk == slot)) {
         row--;
@@ -116,22 +116,37 @@ static void find_rows(draft_writer *w, uint32_t slot)
         row--;
     }
     w->program->rows[slot].first_bucket = row;
-    w->program->rows[slot].gathered = WEIR_NONE;
+    w->program->rows[slot].gathered = w->program->rows[slot].ready = WEIR_NONE;
 }
 
 static weir_wire reduction_of(const draft_writer *w, uint32_t slot)
 {
-    return wire_of(w, slot, w->d->tail.reduction, w->d->play->job->stack.reduced_bytes);
+    return wire_of(w, slot, w->d->timing.tail.reduction, w->d->play->job->stack.reduced_bytes);
 }
 
 /* When the first bucket is there: that is within this task. */
 static void put_first_bucket(draft_writer *w, uint32_t row, uint32_t slot)
 {
-    double begin_s = w->d->played.start_s[row], at_s = first_bucket_s(w, slot);
+    double begin_s = w->d->timing.played.start_s[row], at_s = first_bucket_s(w, slot);
     double from_s = fmax(begin_s, w->program->delayed_s);
     draft_put_delay(w, w->program->last, fmax(0, at_s - from_s));
     w->program->delayed_s = fmax(from_s, at_s);
     w->program->rows[slot].ready = w->program->delayed;
+}
+
+/* Of the chunks whose first bucket comes in this task the one that comes first; WEIR_NONE: all have
+ * come. */
+static uint32_t next_bucket(const draft_writer *w, uint32_t row)
+{
+    uint32_t best = WEIR_NONE;
+    for (uint32_t c = 0; c < w->d->chunks; c++) {
+        const draft_slot *slot = &w->program->rows[c];
+        bool is_left = slot->first_bucket == row && slot->ready == WEIR_NONE;
+        if (is_left && (best == WEIR_NONE || first_bucket_s(w, c) < first_bucket_s(w, best))) {
+            best = c;
+        }
+    }
+    return best;
 }
 
 void draft_put_before(draft_writer *w)
@@ -142,29 +157,29 @@ void draft_put_before(draft_writer *w)
     for (uint32_t c = 0; c < w->d->chunks; c++) {
         find_rows(w, c);
     }
-    if (w->d->ready_s) {
+    if (w->d->timing.ready_s) {
         put_gathers(w);
     }
 }
 
 void draft_put_ready(draft_writer *w, uint32_t row)
 {
-    const weir_task *task = &w->d->schedule->tasks[row];
+    const weir_task *task = &w->d->timing.schedule.tasks[row];
     uint32_t *gathered = &w->program->rows[task->chunk].gathered;
     if (task->kind == WEIR_TASK_FORWARD) {
         draft_wait_for(w, *gathered);
         *gathered = WEIR_NONE;
     }
-    for (uint32_t c = 0; c < w->d->chunks && reduces_beside(w); c++) {
-        if (row == w->program->rows[c].first_bucket) {
-            put_first_bucket(w, row, c);
-        }
+    uint32_t slot = reduces_beside(w) ? next_bucket(w, row) : WEIR_NONE;
+    while (slot != WEIR_NONE && !w->failed) {
+        put_first_bucket(w, row, slot);
+        slot = next_bucket(w, row);
     }
 }
 
 void draft_put_reduced(draft_writer *w, uint32_t row)
 {
-    uint32_t slot = w->d->schedule->tasks[row].chunk;
+    uint32_t slot = w->d->timing.schedule.tasks[row].chunk;
     if (!reduces_beside(w) || row != w->program->rows[slot].last_gradient) {
         return;
     }
@@ -175,7 +190,7 @@ void draft_put_reduced(draft_writer *w, uint32_t row)
     const uint32_t before[2] = {w->program->rows[slot].ready, w->program->last};
     for (uint32_t i = 0; i < 2; i++) {
         const draft_exchange key = key_of(WEIR_AXIS_DATA, PASS_REDUCE, slot, i,
-                                          weir_train_comm_kind(w->d->tail.reduction));
+                                          weir_train_comm_kind(w->d->timing.tail.reduction));
         put_data(w, &key, &parts[i], before[i]);
     }
 }
@@ -189,10 +204,19 @@ static void put_reductions(draft_writer *w)
     for (uint32_t c = 0; c < w->d->chunks && !reduces_beside(w) && !is_done; c++) {
         weir_wire wire = reduction_of(w, c);
         const weir_piece piece = part_of(&wire, 1);
-        const draft_exchange key =
-            key_of(WEIR_AXIS_DATA, PASS_REDUCE, c, 1, weir_train_comm_kind(w->d->tail.reduction));
+        const draft_exchange key = key_of(WEIR_AXIS_DATA, PASS_REDUCE, c, 1,
+                                          weir_train_comm_kind(w->d->timing.tail.reduction));
         draft_put_exposed(w, &key, &piece);
     }
+}
+
+static void put_meeting(draft_writer *w, weir_train_axis axis, uint32_t pass, uint32_t number,
+                        double seconds)
+{
+    const draft_exchange key = key_of(axis, pass, 0, number, WEIR_COMM_ALL_REDUCE);
+    const weir_piece piece = {.seconds = seconds, .count = 1};
+    draft_put_meet(w);
+    draft_put_exposed(w, &key, &piece);
 }
 
 /* All stages meet. */
@@ -202,10 +226,28 @@ static void put_barrier(draft_writer *w, uint32_t number, double seconds)
     weir_train_axis axis = plan->pipeline > 1 ? WEIR_AXIS_PIPELINE
                            : plan->tensor > 1 ? WEIR_AXIS_TENSOR
                                               : WEIR_AXIS_DATA;
-    const draft_exchange key = key_of(axis, PASS_NORM, 0, number, WEIR_COMM_ALL_REDUCE);
-    const weir_piece piece = {.seconds = seconds, .count = 1};
-    draft_put_meet(w);
-    draft_put_exposed(w, &key, &piece);
+    put_meeting(w, axis, PASS_NORM, number, seconds);
+}
+
+/* Without a barrier: of the stage's own ranks, then joined to that of the stages before, and handed
+ * on. */
+static void put_norm_so_far(draft_writer *w)
+{
+    const weir_piece piece = {.seconds = w->d->timing.tail.hop_s, .bytes = 4, .count = 1};
+    draft_exchange key = key_of(WEIR_AXIS_PIPELINE, PASS_MESSAGE, 0, 2, WEIR_COMM_SEND);
+    key.is_message = true;
+    put_meeting(w, WEIR_AXIS_DATA, PASS_STAGE_NORM, 0, w->d->timing.tail.norm_s);
+    if (w->stage > 0) {
+        key.from = w->stage - 1;
+        key.to = w->stage;
+        draft_wait_for(w, draft_put_message(w, &key, &piece));
+        draft_put_time(w, WEIR_STEP_COMPUTE, WEIR_CAUSE_COMPUTE_OTHER, 0);
+    }
+    if (w->stage + 1 < w->d->stages) {
+        key.from = w->stage;
+        key.to = w->stage + 1;
+        draft_put_message(w, &key, &piece);
+    }
 }
 
 static void put_idle(draft_writer *w, weir_cause cause, double seconds)
@@ -215,24 +257,49 @@ static void put_idle(draft_writer *w, weir_cause cause, double seconds)
     }
 }
 
+/* Parameters gathered where nothing hides them; with a barrier all stages wait for the longest. */
+static void put_gathered(draft_writer *w, bool has_barrier)
+{
+    const weir_train_tail *tail = &w->d->timing.tail;
+    double last_s = has_barrier ? tail->after_s : tail->behind_s[w->stage];
+    if (last_s > 0 && has_barrier) {
+        put_barrier(w, 1, 0);
+    }
+    if (last_s > 0) {
+        const draft_exchange key = key_of(WEIR_AXIS_DATA, PASS_GATHER, 0, 2, WEIR_COMM_ALL_GATHER);
+        const weir_piece piece = {.seconds = tail->gather_s[w->stage],
+                                  .bytes = tail->gather_bytes[w->stage],
+                                  .count = w->d->chunks};
+        draft_put_exposed(w, &key, &piece);
+    }
+}
+
+void draft_put_begin(draft_writer *w)
+{
+    const double *begin_s = w->d->timing.begin_s;
+    if (begin_s && begin_s[w->stage] > 0) {
+        draft_put_time(w, WEIR_STEP_IDLE, WEIR_CAUSE_COUNT, begin_s[w->stage]);
+    }
+}
+
 void draft_put_behind(draft_writer *w)
 {
     const draft *d = w->d;
+    bool has_barrier = weir_train_has_barrier(d->play->job);
     w->begun_s = 0;
     put_reductions(w);
     draft_wait_for(w, w->program->last_data);
-    put_barrier(w, 0, d->tail.norm_s);
+    if (has_barrier) {
+        put_barrier(w, 0, d->timing.tail.norm_s);
+    } else {
+        put_norm_so_far(w);
+    }
     put_idle(w, WEIR_CAUSE_DEPENDENCY_HOST, d->play->job->stack.step_s);
     put_idle(w, WEIR_CAUSE_DEPENDENCY_STRAGGLER, d->jitter_s);
     draft_put_time(w, WEIR_STEP_COMPUTE, WEIR_CAUSE_CACHE_OPTIMIZER,
-                   d->tail.stage_optimizer_s[w->stage]);
-    if (d->tail.after_s > 0) {
-        put_barrier(w, 1, 0);
-        const draft_exchange key = key_of(WEIR_AXIS_DATA, PASS_GATHER, 0, 2, WEIR_COMM_ALL_GATHER);
-        const weir_piece piece = {.seconds = d->tail.gather_s[w->stage],
-                                  .bytes = d->tail.gather_bytes[w->stage],
-                                  .count = d->chunks};
-        draft_put_exposed(w, &key, &piece);
+                   d->timing.tail.stage_optimizer_s[w->stage]);
+    put_gathered(w, has_barrier);
+    if (has_barrier) {
+        put_barrier(w, 2, 0);
     }
-    put_barrier(w, 2, 0);
 }

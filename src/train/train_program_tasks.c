@@ -7,8 +7,8 @@
 
 static const weir_pass_cost *cost_of(const draft_writer *w, const weir_task *task, bool weights)
 {
-    uint32_t position = w->d->schedule->position[w->stage * w->d->chunks + task->chunk];
-    const weir_chunk_cost *chunk = w->d->costs->chunk[position];
+    uint32_t position = w->d->timing.schedule.position[w->stage * w->d->chunks + task->chunk];
+    const weir_chunk_cost *chunk = w->d->timing.costs.chunk[position];
     bool is_wgrad = weights || task->kind == WEIR_TASK_WGRAD;
     return task->kind == WEIR_TASK_FORWARD ? &chunk->forward
            : is_wgrad                      ? &chunk->wgrad
@@ -108,7 +108,7 @@ static uint32_t holder_of(const draft *d, uint32_t position, uint32_t slot)
     uint32_t found = WEIR_NONE;
     for (uint32_t i = 0; i < d->stages * d->chunks; i++) {
         bool is_better = found == WEIR_NONE || (i % d->chunks == slot);
-        if (d->schedule->position[i] == position && is_better) {
+        if (d->timing.schedule.position[i] == position && is_better) {
             found = i;
         }
     }
@@ -123,7 +123,7 @@ weir_code draft_peers(draft *d, weir_err *err)
         return DRAFT_NO_MEMORY(err);
     }
     for (uint32_t i = 0; i < cells; i++) {
-        uint32_t position = d->schedule->position[i];
+        uint32_t position = d->timing.schedule.position[i];
         for (uint32_t side = 0; side < 2; side++) { /* 0: the position behind; 1: the one before */
             uint32_t other = side == 0      ? holder_of(d, position + 1, i % d->chunks)
                              : position > 0 ? holder_of(d, position - 1, i % d->chunks)
@@ -155,11 +155,8 @@ static uint32_t put_message(draft_writer *w, const weir_task *task, bool sends)
                                 .to = to / d->chunks,
                                 .comm = WEIR_COMM_SEND};
     const weir_piece piece = {
-        .seconds = d->costs->send_s, .bytes = d->costs->send_bytes, .count = 1};
-    uint32_t before = w->program->last;
-    uint32_t made = draft_put_exchange(w, &key, sends ? LANE_SEND : LANE_RECEIVE, &piece);
-    draft_follow(w, made, before);
-    return made;
+        .seconds = d->timing.costs.send_s, .bytes = d->timing.costs.send_bytes, .count = 1};
+    return draft_put_message(w, &key, &piece);
 }
 
 /* --- tasks --- */
@@ -190,7 +187,7 @@ static void put_passes(draft_writer *w, const weir_task *task)
 /* Tasks [row, row + count): one, or a pair, which begins when what both need is there. */
 static void put_run(draft_writer *w, uint32_t row, uint32_t count)
 {
-    const weir_task *tasks = &w->d->schedule->tasks[row];
+    const weir_task *tasks = &w->d->timing.schedule.tasks[row];
     bool sends = false;
     w->begun_s = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -211,19 +208,19 @@ static void put_run(draft_writer *w, uint32_t row, uint32_t count)
         sends |= put_message(w, &tasks[i], true) != WEIR_NONE;
     }
     if (sends && !w->d->play->job->stack.overlaps_pipeline) { /* it blocks */
-        draft_put_time(w, WEIR_STEP_IDLE, WEIR_CAUSE_DEPENDENCY_SYNC, w->d->costs->send_s);
+        draft_put_time(w, WEIR_STEP_IDLE, WEIR_CAUSE_DEPENDENCY_SYNC, w->d->timing.costs.send_s);
     }
 }
 
 void draft_put_tasks(draft_writer *w)
 {
-    const weir_schedule *schedule = w->d->schedule;
+    const weir_schedule *schedule = &w->d->timing.schedule;
     uint32_t end = schedule->first[w->stage + 1];
     for (uint32_t i = schedule->first[w->stage]; i < end;) {
         const weir_task *task = &schedule->tasks[i];
         bool is_pair = task->paired && i + 1 < end;
         double shorter_s = is_pair ? fmin(seconds_of(w, task), seconds_of(w, task + 1)) : 0;
-        w->saved_s = fmin(w->d->costs->paired_s, shorter_s);
+        w->saved_s = fmin(w->d->timing.costs.paired_s, shorter_s);
         put_run(w, i, is_pair ? 2 : 1);
         i += is_pair ? 2 : 1;
     }

@@ -1,5 +1,6 @@
 /* A played step against its closed form, whole and in part, and what disturbances do to it. */
 #include "train/train_program.h"
+#include "train/train_timing.h"
 
 #include "study/sim_ledger.h"
 
@@ -171,6 +172,47 @@ static void steps_follow_each_other(void **state)
     int64_t one_ns = play_ns(&(weir_train_play){.job = &job, .steps = 1});
     int64_t three_ns = play_ns(&(weir_train_play){.job = &job, .steps = 3});
     assert_true(llabs(three_ns - 3 * one_ns) <= 3);
+}
+
+static bool random_zero_bubble(uint64_t *state, weir_train_job *job)
+{
+    bool ok = random_job(state, job);
+    job->stack.post_validation = true;
+    return ok && !weir_train_has_barrier(job);
+}
+
+/* Every step of every device, from its own beginning to its own end: the period of the steady
+ * state, from the first step on. */
+static void steps_without_a_barrier_take_their_period(void **state)
+{
+    (void)state;
+    enum { STEPS = 3 };
+    uint64_t random = 21;
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < 30000 && done < 150; i++) {
+        weir_train_job job;
+        if (!random_zero_bubble(&random, &job)) {
+            continue;
+        }
+        const weir_train_play how = {.job = &job, .steps = STEPS};
+        played_step p;
+        play(&how, &p);
+        uint32_t count, marked = 0;
+        const weir_lane *lanes = weir_timeline_lanes(p.run.timeline, &count);
+        weir_spans spans = weir_timeline_spans(p.run.timeline);
+        for (uint32_t l = 0; l < count; l++) {
+            for (uint32_t s = 0; lanes[l].kind == WEIR_LANE_THREAD && s < lanes[l].span_count;
+                 s++) {
+                int64_t ns = spans.dur_ns[lanes[l].first_span + s];
+                assert_true(fabs((double)ns - step_s(&job) * 1e9) <= p.longest);
+                marked++;
+            }
+        }
+        assert_int_equal(marked, STEPS * job.plan.pipeline);
+        clear(&p);
+        done++;
+    }
+    assert_int_equal(done, 150);
 }
 
 static weir_result *ledger_of(const played_step *p)
@@ -447,6 +489,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_takes_as_long_as_in_closed_form),
         cmocka_unit_test(steps_follow_each_other),
+        cmocka_unit_test(steps_without_a_barrier_take_their_period),
         cmocka_unit_test(folded_and_unfolded_agree),
         cmocka_unit_test(computing_has_the_causes_of_the_closed_form),
         cmocka_unit_test(a_slow_device_holds_up_the_others_and_is_named),

@@ -139,6 +139,9 @@ static void fill_rates(const struct weir_kernel_times *times, const kernel_gemm_
     rates->peak = kernel_peak(times->accelerator, format) / times->steady;
     rates->operand_bytes = operand_bytes[format];
     rates->aligned = 128 / weir_dtype_bits(format_dtypes[format]);
+    double plain = kernel_peak(times->accelerator, WEIR_GEMM_32);
+    double ratio = plain > 0 ? kernel_peak(times->accelerator, WEIR_GEMM_16) / plain : 1;
+    rates->without_tensor_cores = ratio > 1 ? ratio : 1;
     for (uint32_t i = 0; i < law->tile_count && rates->peak > 0; i++) {
         const kernel_tile *tile = &law->tiles[i];
         double sms = tile->sms < times->sms ? tile->sms : times->sms;

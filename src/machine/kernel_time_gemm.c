@@ -65,7 +65,9 @@ static double math_s(const kernel_gemm_law *law, const kernel_gemm_rates *rates,
     return best;
 }
 
-/* In batched products, those of attention, n is a head dimension too: what operands are rows of. */
+/* Rows of operands that do not begin at multiples of 16 bytes are not for tensor cores: cores of 32
+ * bits calculate. In batched products, those of attention, n is a head dimension too: what operands
+ * are rows of. */
 static double misalignment(const kernel_gemm_law *law, const kernel_gemm_rates *rates,
                            const weir_gemm_shape *shape)
 {
@@ -74,7 +76,7 @@ static double misalignment(const kernel_gemm_law *law, const kernel_gemm_rates *
         return is_odd_n || shape->m % rates->aligned != 0 ? law->misaligned_n : 1;
     }
     if (shape->k % rates->aligned != 0 || (is_odd_n && shape->batch > 1)) {
-        return law->misaligned_k;
+        return rates->without_tensor_cores;
     }
     return is_odd_n ? law->misaligned_n : 1;
 }

@@ -29,8 +29,8 @@ typedef struct {
     double split_traffic; /* bytes moved for each byte of partial sums, when k is split */
     double split_s;       /* of a call whose k is split */
     double accumulate;    /* time of the arithmetic with a 32-bit result, as a multiple */
-    /* The same where k, or only n, is no multiple of 16 bytes: tensor cores are fed slowly. */
-    double misaligned_k, misaligned_n;
+    double
+        misaligned_n; /* where n, not k, is no multiple of 16 bytes: tensor cores are fed slowly */
 } kernel_gemm_law;
 
 typedef struct {
@@ -67,6 +67,7 @@ typedef struct {
     double peak;                          /* FLOP/s of the format under steady load */
     double operand_bytes;                 /* of an element */
     uint64_t aligned;                     /* elements in 16 bytes */
+    double without_tensor_cores;          /* time as a multiple, on cores of 32 bits */
 } kernel_gemm_rates;
 
 struct weir_kernel_times {

@@ -29,7 +29,6 @@ static const char products[] = "basis: measured\n"
                                "    split_traffic: 2\n"
                                "    split: 2 ms\n"
                                "    accumulate: 1.5\n"
-                               "    misaligned_k: 6\n"
                                "    misaligned_n: 3\n"
                                "    source: here\n";
 
@@ -44,7 +43,8 @@ static const char sources[] = "sources: {here: {what: 'a test', confidence: veri
 static const weir_accelerator machine = {
     .id = "test",
     .name = "Test",
-    .peak_flop_per_s = {[WEIR_DTYPE_BF16] = 100e12, [WEIR_DTYPE_FP8] = 200e12},
+    .peak_flop_per_s =
+        {[WEIR_DTYPE_BF16] = 100e12, [WEIR_DTYPE_FP8] = 200e12, [WEIR_DTYPE_FP32] = 100e12 / 6},
     .memory_bytes_per_s = 1e12,
     .sm_count = 10, /* of 10 TFLOP/s */
 };

@@ -65,20 +65,18 @@ static double math_s(const kernel_gemm_law *law, const kernel_gemm_rates *rates,
     return best;
 }
 
-/* Rows of operands that do not begin at multiples of 16 bytes are not for tensor cores: cores of 32
- * bits calculate. In batched products, those of attention, n is a head dimension too: what operands
- * are rows of. */
+/* Rows of operands that do not begin at multiples of 16 bytes feed tensor cores slowly. Batched
+ * products, those of attention, do without: cores of 32 bits calculate; there n is a head dimension
+ * too, what operands are rows of. */
 static double misalignment(const kernel_gemm_law *law, const kernel_gemm_rates *rates,
                            const weir_gemm_shape *shape)
 {
-    bool is_odd_n = shape->n % rates->aligned != 0;
-    if (shape->sums_rows) {
-        return is_odd_n || shape->m % rates->aligned != 0 ? law->misaligned_n : 1;
+    bool is_odd = shape->n % rates->aligned != 0 ||
+                  (shape->sums_rows ? shape->m : shape->k) % rates->aligned != 0;
+    if (!is_odd) {
+        return 1;
     }
-    if (shape->k % rates->aligned != 0 || (is_odd_n && shape->batch > 1)) {
-        return rates->without_tensor_cores;
-    }
-    return is_odd_n ? law->misaligned_n : 1;
+    return shape->batch > 1 && !shape->sums_rows ? rates->without_tensor_cores : law->misaligned;
 }
 
 static double product_s(const weir_kernel_times *times, const kernel_gemm_law *law,

@@ -29,8 +29,7 @@ typedef struct {
     double split_traffic; /* bytes moved for each byte of partial sums, when k is split */
     double split_s;       /* of a call whose k is split */
     double accumulate;    /* time of the arithmetic with a 32-bit result, as a multiple */
-    double
-        misaligned_n; /* where n, not k, is no multiple of 16 bytes: tensor cores are fed slowly */
+    double misaligned;    /* the same where k or n is no multiple of 16 bytes */
 } kernel_gemm_law;
 
 typedef struct {

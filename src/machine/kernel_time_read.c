@@ -50,7 +50,7 @@ static const weir_key gemm_keys[] = {
     NUMBER("split_traffic", raw_gemm, law.split_traffic, 0, 100),
     SECONDS("split", raw_gemm, law.split_s),
     NUMBER("accumulate", raw_gemm, law.accumulate, 0.5, 10),
-    NUMBER("misaligned_n", raw_gemm, law.misaligned_n, 1, 100),
+    NUMBER("misaligned", raw_gemm, law.misaligned, 1, 100),
 };
 
 typedef struct {

@@ -29,7 +29,7 @@ static const char products[] = "basis: measured\n"
                                "    split_traffic: 2\n"
                                "    split: 2 ms\n"
                                "    accumulate: 1.5\n"
-                               "    misaligned_n: 3\n"
+                               "    misaligned: 3\n"
                                "    source: here\n";
 
 #define ATTENTION                                                                                  \
@@ -158,8 +158,8 @@ static void odd_rows_starve_tensor_cores(void **state)
     static const struct {
         uint64_t n, k, batch;
         double times;
-    } rows[] = {{400, 80000, 1, 1}, {400, 80001, 1, 6}, {400, 80004, 1, 6},
-                {399, 80000, 1, 3}, {398, 80002, 1, 6}, {399, 80000, 5, 6}};
+    } rows[] = {{400, 80000, 1, 1}, {400, 80001, 1, 3}, {400, 80004, 1, 3}, {399, 80000, 1, 3},
+                {398, 80002, 1, 3}, {400, 80000, 5, 1}, {399, 80000, 5, 6}, {400, 80001, 5, 6}};
     struct weir_kernel_times times;
     make(&times);
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {

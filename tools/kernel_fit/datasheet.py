@@ -10,7 +10,7 @@ from .fit import errors, fit
 from .machine import Machine
 
 TILES = [(256, 128, 1), (128, 256, 1), (128, 128, 1), (128, 64, 1), (64, 128, 1)]
-MISALIGNED = {"misaligned_n": 2.5}
+MISALIGNED = {"misaligned": 2.5}
 STEADY = 1.1
 HEAD = ["Shares of peaks and bandwidth for accelerators without measured kernels, and the ground that the",
         "other presets of this folder stand on."]

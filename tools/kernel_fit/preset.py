@@ -1,7 +1,7 @@
 """Presets of kernel times as text."""
 
 KEYS = ("depth", "diagonal", "tail", "sustained", "burst", "heating", "memory", "split_traffic",
-        "accumulate", "misaligned_n",
+        "accumulate", "misaligned",
         "tile", "blocks", "dim_step", "traffic", "fp8", "share", "bytes", "steady", "attention")
 TIMES = ("fixed", "split")
 

@@ -30,6 +30,15 @@ PRECISION = (("nvfp4", "fp4"), ("mxfp8", "fp8-block"), ("fp8_blockwise", "fp8-bl
 SCHEDULES = (("ZB-H1", "zb-h1"), ("ZB-1p", "zb-h1"), ("ZB-H2", "zb-h2"), ("ZB-2p", "zb-h2"),
              ("1F1B-I", "interleaved"), ("nterleaved", "interleaved"), ("1F1B", "1f1b"))
 DOCUMENT = 512  # tokens of a document that fine-tuning packs; of SQuAD they are shorter still
+# Rematerialisation of PaxML's recipes, by file and model (google/paxml: contrib/gpu/scripts_gpu/
+# configs.py, CHECKPOINT_POLICY; NVIDIA/dgxc-benchmarking: paxml/paxml_mod_configs.py): products of
+# weights are saved, or those of attention only, or nothing.
+PAX_SAVES_PRODUCTS = ["core", "norms", "activation"]
+PAX_REMAT = {("paxml_jax_toolbox", "GPT-5B"): PAX_SAVES_PRODUCTS,
+             ("dgxc_benchmarking", "GPT-3-5B"): PAX_SAVES_PRODUCTS,
+             ("dgxc_benchmarking", "GPT-3-175B"): PAX_SAVES_PRODUCTS + ["network"]}
+# Ranks that share weights out in dgxc's PaxML recipes (paxml/configure.sh: nodes of FSDP x 8)
+PAX_FSDP = {"GPT-3-5B": 8, "GPT-3-175B": 128}
 GATED = re.compile(r"(?i)llama|qwen|mistral|mixtral|deepseek|grok")
 
 
@@ -54,8 +63,8 @@ def model(config):
     if config.number("head_dim"):
         made["head_dim"] = config.number("head_dim")
     if not made["vocab"]:
-        made["vocab"] = 50257
-        config.filled.append("vocabulary: 50257")
+        made["vocab"] = 50304 if "Pax" in config["framework"] else 50257
+        config.filled.append(f"vocabulary: {made['vocab']}")
     name = config["model"]
     if GATED.match(name):
         made.update(tied=bool(re.search(r"like-(1\.34|3\.57)B", name)))
@@ -145,10 +154,13 @@ def micro_batch(config):
 def recompute(config, plan):
     text = config["recompute"]
     if not text:
-        # PaxML's GPT recipes keep nothing of a layer; its 175B runs would not fit otherwise.
         pax = "Pax" in config["framework"] and config["model"].startswith("GPT")
-        plan["recompute"] = "full" if pax else "none"
-        config.filled.append("recompute: " + plan["recompute"])
+        parts = PAX_REMAT.get((config.file, config["model"])) if pax else None
+        if parts:
+            plan.update(recompute="selective", recompute_parts=parts)
+        else:
+            plan["recompute"] = "full" if pax else "none"
+        config.filled.append("recompute: " + (", ".join(parts) if parts else plan["recompute"]))
         return
     count = re.match(r"full (\d+) layers/stage", text)
     if count:
@@ -312,6 +324,9 @@ def plan(config):
     schedule(config, made)
     layout(config, made)
     documents(config, made)
+    if "Pax" in config["framework"] and config.file == "dgxc_benchmarking":
+        made["shard_ranks"] = min(PAX_FSDP[config["model"]], config.gpus)
+        config.filled.append(f"FSDP group: {made['shard_ranks']}")
     group = re.search(r"FSDP group (\d+) x DP (\d+)", config.note)
     if group and made["zero"] == 3 and int(group.group(2)) > 1:
         made["shard_ranks"] = int(group.group(1))

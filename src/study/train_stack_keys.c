@@ -275,6 +275,13 @@ static const weir_key keys[] = {
      .shown = PRESET,
      .help = "with sequence_parallel products keep their inputs gathered for backward",
      .example = "yes"},
+    {.name = "gathers_quantised",
+     .type = WEIR_KEY_BOOL,
+     .offset = AT(gathers_quantised),
+     .shown = PRESET,
+     .help =
+         "with sequence_parallel inputs of products in FP8 and FP4 are gathered as they multiply",
+     .example = "yes"},
     {.name = "keeps_quantised",
      .type = WEIR_KEY_BOOL,
      .offset = AT(keeps_quantised),

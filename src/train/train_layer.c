@@ -92,6 +92,16 @@ static double split_blocks(const pricing *p, uint32_t layer)
     return is_moe && p->model->shared_ffn == 0 ? 1 : 2;
 }
 
+/* All ranks' hidden states as they arrive for a product; what products give is scattered in 16
+ * bits.
+ */
+static weir_wire gather_wire(const pricing *p)
+{
+    double operand = p->shape.bytes.operand, stream = p->stream;
+    double narrow = p->stack->gathers_quantised && operand > 0 && operand < 2 ? operand / 2 : 1;
+    return weir_train_wire(p->job, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_ALL_GATHER, stream * narrow);
+}
+
 static void tensor_forward(const pricing *p, weir_pass_cost *pass, double blocks, double gemm_s)
 {
     bool sp = p->plan->sequence_parallel;
@@ -102,8 +112,10 @@ static void tensor_forward(const pricing *p, weir_pass_cost *pass, double blocks
         count = 1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        weir_wire all =
-            times(weir_train_wire(p->job, WEIR_GROUP_TENSOR, kinds[i], p->stream), blocks);
+        weir_wire one = kinds[i] == WEIR_COLLECTIVE_ALL_GATHER
+                            ? gather_wire(p)
+                            : weir_train_wire(p->job, WEIR_GROUP_TENSOR, kinds[i], p->stream);
+        weir_wire all = times(one, blocks);
         if (sp && p->stack->overlaps_tensor && p->stack->fused_tensor_overlap) {
             interleave(p, pass, kinds[i], all, gemm_s / 2);
         } else {
@@ -129,8 +141,7 @@ static void tensor_backward(const pricing *p, double blocks)
              under_wgrad);
         return;
     }
-    weir_wire gather = times(
-        weir_train_wire(p->job, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_ALL_GATHER, p->stream), blocks);
+    weir_wire gather = times(gather_wire(p), blocks);
     weir_wire scatter =
         times(weir_train_wire(p->job, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_REDUCE_SCATTER, p->stream),
               blocks);

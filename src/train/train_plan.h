@@ -136,6 +136,7 @@ typedef struct {
     double copy_bytes;      /* FP8, FP4: of copies of each weight beside the 16-bit one */
     double temporary_bytes; /* of the optimiser while it runs, per parameter of the share */
     bool keeps_gathered;    /* sequence parallel: products keep their inputs gathered */
+    bool gathers_quantised; /* FP8, FP4: tensor ranks gather inputs as products multiply them */
     bool keeps_quantised;   /* FP8, FP4: products keep their inputs as they multiplied them */
     /* memory: fitted */
     double fragmentation;      /* reserved over allocated */

@@ -92,6 +92,8 @@ def facts(config):
         made["graphs"] = True
     if re.search(r"dispatcher (hybridep|deepep)", note):
         made["expert_deepep"] = True
+    if "fp8_rowwise" in config["precision"]:
+        made["gathers_quantised"] = False  # only tensorwise scales are known before gathering
     if "mixed_precision=PURE" in note:
         made.update(reduced_bytes=2)
     if config.file == "paxml_jax_toolbox" and config["precision"] == "bf16":

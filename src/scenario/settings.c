@@ -200,6 +200,46 @@ static weir_code step_into(const change *c, weir_yaml_node *at, weir_str way, ui
     return WEIR_OK;
 }
 
+/* Keys whose value is a name or a mapping, and the mapping's key that such a name stands for. */
+static const struct {
+    const char *key, *name_is;
+} named[] = {
+    {"model", "preset"},   {"stack", "preset"}, {"network", "preset"}, {"reliability", "preset"},
+    {"node_link", "like"}, {"nic", "like"},     {"pcie", "like"},      {"switch", "like"},
+    {"module", "like"},    {"copper", "like"},  {"ocs", "like"},       {"circuit_module", "like"},
+};
+
+/* `stack: nemo-24.12` as {preset: nemo-24.12}, into which a way can lead; `none` as {}. at is a
+ * scalar; it stays what it is where no name may stand, or where it is a file's. */
+static weir_code open_name(const change *c, weir_yaml_node *at, weir_err *err)
+{
+    uint32_t i = 0, n = sizeof named / sizeof *named;
+    bool is_none = weir_str_eq(at->text, WEIR_STR("none"));
+    while (i < n && !weir_str_eq(at->key, weir_str_from(named[i].key))) {
+        i++;
+    }
+    if (is_none && weir_str_eq(at->key, WEIR_STR("checkpoint"))) {
+        at->kind = WEIR_YAML_MAPPING;
+        return WEIR_OK;
+    }
+    if (i == n || at->text.n == 0 || weir_str_ends(at->text, WEIR_STR(".json"))) {
+        return WEIR_OK;
+    }
+    weir_yaml_node *name = weir_arena_alloc(c->arena, 1, sizeof *name);
+    if (!name) {
+        return no_memory(err);
+    }
+    *name = *at;
+    name->key = weir_str_from(named[i].name_is);
+    name->key_line = at->line;
+    name->key_column = at->column;
+    name->next = NULL;
+    at->kind = WEIR_YAML_MAPPING;
+    at->first = is_none ? NULL : name;
+    at->count = is_none ? 0 : 1;
+    return WEIR_OK;
+}
+
 /* Puts the value into the place of target, which keeps its key and its place among siblings. */
 static void put(const change *c, weir_yaml_node *target)
 {
@@ -223,13 +263,17 @@ static weir_code apply(const change *c, const weir_yaml_node **root, weir_err *e
                                 "dots",
                                 c->origin, MAX_LEVELS);
         }
+        weir_code code = at->kind == WEIR_YAML_SCALAR ? open_name(c, at, err) : WEIR_OK;
+        if (code != WEIR_OK) {
+            return code;
+        }
         if (at->kind == WEIR_YAML_SCALAR) {
             uint32_t done = c->key.n - way.n;
             return weir_err_set(err, WEIR_ERR_INPUT,
                                 "%s: found a value at '%.*s', expected a mapping or a list",
                                 c->origin, (int)(done ? done - 1 : 0), c->key.p);
         }
-        weir_code code = step_into(c, at, way, &used, &child, err);
+        code = step_into(c, at, way, &used, &child, err);
         if (code != WEIR_OK) {
             return code;
         }

@@ -19,7 +19,10 @@ typedef struct {
     const char *value; /* "1GiB" */
 } weir_setting;
 
-/* One after the other, later ones see what earlier ones did. The tree lives as long as that of
+/* A way through a value that may be a name or a mapping (`stack: nemo-24.12`) leads into the
+ * mapping that the name stands for ({preset: nemo-24.12}).
+ *
+ * One after the other, later ones see what earlier ones did. The tree lives as long as that of
  * from and the arena. Keys that a mapping does not have are added, a position at the end of a list
  * adds to it. WEIR_ERR_INPUT: a value that is no YAML, a position or name that a list does not
  * have, a way through a text. */

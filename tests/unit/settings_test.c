@@ -92,6 +92,39 @@ static void later_settings_see_earlier_ones(void **state)
     done(&f);
 }
 
+static void a_name_is_opened_where_a_mapping_may_stand(void **state)
+{
+    static const char names[] = "stack: nemo\nreliability: none\ncluster:\n  nic: cx7\n";
+    weir_setting s[] = {{"stack.launch", "1us"},
+                        {"reliability.mtbf", "3 h"},
+                        {"cluster.nic.bandwidth", "1 Gb/s"},
+                        {"cluster.nic.name", "slow"}};
+    fixture f = apply(names, s, 4);
+    assert_int_equal(f.code, WEIR_OK);
+    const weir_yaml_node *stack = at(&f, "stack"), *nic = weir_yaml_find(at(&f, "cluster"), "nic");
+    assert_int_equal(stack->count, 2);
+    assert_string_equal(weir_yaml_find(stack, "preset")->text.p, "nemo");
+    assert_int_equal(weir_yaml_find(stack, "preset")->line, 1);
+    assert_int_equal(weir_yaml_find(stack, "preset")->column, 8);
+    assert_string_equal(weir_yaml_find(stack, "launch")->text.p, "1us");
+    assert_int_equal(at(&f, "reliability")->count, 1);
+    assert_int_equal(nic->count, 3);
+    assert_string_equal(weir_yaml_find(nic, "like")->text.p, "cx7");
+    assert_int_equal(weir_yaml_find(weir_yaml_root(f.doc), "stack")->kind, WEIR_YAML_SCALAR);
+    done(&f);
+}
+
+static void a_file_or_an_empty_value_is_not_opened(void **state)
+{
+    weir_setting s = {"model.layers", "4"};
+    fixture file = apply("model: a/config.json\n", &s, 1), empty = apply("model:\n", &s, 1);
+    assert_string_equal(file.err.text, "--set model.layers: found a value at 'model', expected a "
+                                       "mapping or a list");
+    assert_int_equal(empty.code, WEIR_ERR_INPUT);
+    done(&file);
+    done(&empty);
+}
+
 static void refuses_ways_that_lead_nowhere(void **state)
 {
     static const struct {
@@ -167,6 +200,8 @@ int main(void)
         cmocka_unit_test(replaces_a_value_and_leaves_the_document_alone),
         cmocka_unit_test(finds_members_of_lists_by_name),
         cmocka_unit_test(later_settings_see_earlier_ones),
+        cmocka_unit_test(a_name_is_opened_where_a_mapping_may_stand),
+        cmocka_unit_test(a_file_or_an_empty_value_is_not_opened),
         cmocka_unit_test(refuses_ways_that_lead_nowhere),
         cmocka_unit_test(errors_of_new_values_name_the_setting),
         cmocka_unit_test(lays_one_mapping_over_another),

@@ -126,6 +126,7 @@ typedef struct {
     double overlap_slowdown; /* kernels beside communication take 1 + so much */
     double launch_s;         /* host time of a kernel */
     double micro_batch_s;    /* host and synchronisation, each micro-batch */
+    double hand_over_s;      /* host and synchronisation, each message between stages that blocks */
     double step_s;           /* beside all that is modelled, each step */
     double expert_sync_s;    /* device-host synchronisation of each mixture layer and pass */
     double jitter;           /* lengthening for each doubling of devices */

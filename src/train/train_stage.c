@@ -141,7 +141,9 @@ static void make_hand_over(const weir_train_job *job, weir_stage_costs *costs)
 {
     weir_wire wire = weir_train_wire(job, WEIR_GROUP_PIPELINE, WEIR_COLLECTIVE_SEND_RECV,
                                      hand_over_bytes(job) / job->plan.tensor);
-    costs->send_s = wire.seconds;
+    bool waits =
+        job->plan.pipeline > 1 && !job->stack.overlaps_pipeline && !job->network.is_infinite;
+    costs->send_s = wire.seconds + (waits ? job->stack.hand_over_s : 0);
     costs->send_bytes = wire.bytes;
 }
 

@@ -125,6 +125,23 @@ static void uniform_stages_have_the_bubble_of_the_formula(void **state)
     }
 }
 
+/* 1F1B with two stages and one micro-batch hands over twice, one after the other. */
+static void messages_that_block_wait_for_the_host(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    sample.job.plan.pipeline = 2;
+    double without_s = step_of(&sample.job).step_s;
+    sample.job.stack.hand_over_s = 0.25;
+    expect("with", step_of(&sample.job).step_s, without_s + 2 * 0.25, 1e-9);
+    sample.job.stack.overlaps_pipeline = true;
+    expect("beside passes", step_of(&sample.job).step_s, without_s, 1e-2);
+    sample.job.stack.overlaps_pipeline = false;
+    sample.job.network.is_infinite = true;
+    weir_train_step step = step_of(&sample.job);
+    assert_true(communication(&step) == 0);
+}
+
 /* --- counts --- */
 
 static void tensor_ranks_send_what_the_table_says(void **state)
@@ -364,6 +381,7 @@ int main(void)
         cmocka_unit_test(an_infinite_network_leaves_no_communication),
         cmocka_unit_test(replicas_with_full_overlap_scale_flat),
         cmocka_unit_test(uniform_stages_have_the_bubble_of_the_formula),
+        cmocka_unit_test(messages_that_block_wait_for_the_host),
         cmocka_unit_test(tensor_ranks_send_what_the_table_says),
         cmocka_unit_test(without_sequence_parallelism_four_all_reduces),
         cmocka_unit_test(stages_hand_over_two_bytes_a_value),

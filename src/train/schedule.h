@@ -52,8 +52,8 @@ typedef struct {
     double forward_s, dgrad_s, wgrad_s;
 } weir_pass_times;
 
-/* Zero-bubble schedules are searched for given times, in the memory of p (H1, V) or 2 p (H2)
- * micro-batches; the others do not look at them. */
+/* Zero-bubble schedules are searched for given times (of the median stage; V: for their mean), in
+ * the memory of p (H1, V) or 2 p (H2) micro-batches; the others do not look at them. */
 typedef struct {
     weir_schedule_kind kind;
     uint32_t stages, chunks, micro_batches;

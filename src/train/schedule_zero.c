@@ -1,9 +1,13 @@
 /* schedule_zero.c: zero-bubble schedules of one chunk a stage, searched for given times within a
  * memory: the heuristic of Qi et al. 2401.10241, section 3.1.
  *
+ * It is searched for the times of the median stage, as their program did for the published runs;
+ * the list is then played with those of each stage.
+ *
  * Micro-batch by micro-batch all stages get a forward (if they may) and a dgrad. Gradients of
  * weights fill gaps: whole, or, if a stage has already idled less than another, in part. Three
  * choices are tried both ways, the shortest of the eight lists is taken. Not by their ILP. */
+#include "base/sort.h"
 #include "train/schedule_inside.h"
 
 #include <string.h>
@@ -19,7 +23,8 @@ typedef struct {
 } zero_stage;
 
 typedef struct {
-    const schedule_clock *clock;
+    schedule_ticks median; /* of the stages' passes */
+    int64_t send, wgrad_kept;
     uint32_t stages, micro_batches;
     int64_t limit;
     bool idles_first;    /* forwards before the first backward must end before it could begin */
@@ -37,20 +42,15 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static int64_t cost(const zero_draft *d, uint32_t stage, uint32_t kind)
-{
-    return d->clock->cell[stage].of[kind];
-}
-
 /* When what the stage's next forward (dgrad) needs from its neighbour is there. */
 static int64_t there(const zero_draft *d, uint32_t stage, uint32_t kind)
 {
     uint32_t m = d->micro_batches, i = d->stage[stage].count[kind];
     if (kind == F && stage > 0) {
-        return d->forward_end[(stage - 1) * m + i] + d->clock->send;
+        return d->forward_end[(stage - 1) * m + i] + d->send;
     }
     if (kind == B && stage + 1 < d->stages) {
-        return d->backward_end[(stage + 1) * m + i] + d->clock->send;
+        return d->backward_end[(stage + 1) * m + i] + d->send;
     }
     return 0;
 }
@@ -66,15 +66,15 @@ static void put(zero_draft *d, uint32_t stage, uint32_t kind)
     } else {
         s->begin = start;
     }
-    s->free = start + cost(d, stage, kind);
+    s->free = start + d->median.of[kind];
     if (kind == F) {
         s->kept += SCHEDULE_KEPT_UNIT;
         d->forward_end[stage * m + i] = s->free;
     } else if (kind == B) {
-        s->kept -= SCHEDULE_KEPT_UNIT - d->clock->wgrad_kept;
+        s->kept -= SCHEDULE_KEPT_UNIT - d->wgrad_kept;
         d->backward_end[stage * m + i] = s->free;
     } else {
-        s->kept -= d->clock->wgrad_kept;
+        s->kept -= d->wgrad_kept;
     }
     d->order[3 * stage * m + s->count[F] + s->count[B] + s->count[W]] = (uint8_t)(2 * kind);
     s->count[kind]++;
@@ -90,7 +90,7 @@ static void fill(zero_draft *d, uint32_t stage, uint32_t kind)
 {
     const zero_stage *s = &d->stage[stage];
     int64_t at = there(d, stage, kind);
-    while (has_weights(d, stage) && s->free + cost(d, stage, W) <= at) {
+    while (has_weights(d, stage) && s->free + d->median.of[W] <= at) {
         put(d, stage, W);
     }
     if (has_weights(d, stage) && s->free < at &&
@@ -111,14 +111,14 @@ static void begin(zero_draft *d)
         const zero_stage *s = &d->stage[j];
         int64_t end = s->free, kept = s->kept + SCHEDULE_KEPT_UNIT;
         bool is_last = j + 1 == d->stages;
-        int64_t at = is_last ? end : last + d->clock->send;
-        int64_t until = is_last || !d->idles_first ? at - 1 : at - cost(d, j, F);
+        int64_t at = is_last ? end : last + d->send;
+        int64_t until = is_last || !d->idles_first ? at - 1 : at - d->median.of[F];
         while (s->count[F] + d->wanted[j] < d->micro_batches && kept <= d->limit && end <= until) {
-            end += cost(d, j, F);
+            end += d->median.of[F];
             kept += SCHEDULE_KEPT_UNIT;
             d->wanted[j]++;
         }
-        last = later(end, at) + cost(d, j, B);
+        last = later(end, at) + d->median.of[B];
     }
     for (uint32_t j = 1; j < d->stages; j++) {
         uint32_t before = d->wanted[j - 1];
@@ -144,16 +144,16 @@ static bool forward_waits(const zero_draft *d, uint32_t stage)
     if (!d->backward_first || stage + 1 >= d->stages || s->count[F] < behind->count[F] + 2) {
         return false;
     }
-    int64_t next = behind->free + cost(d, stage + 1, F) + cost(d, stage + 1, B) + d->clock->send;
+    int64_t next = behind->free + d->median.of[F] + d->median.of[B] + d->send;
     if (s->free >= next) {
         return true;
     }
     int64_t kept = s->kept + SCHEDULE_KEPT_UNIT, freed = 0;
     for (uint32_t w = s->count[W]; kept > d->limit && w < s->count[B]; w++) {
-        freed += cost(d, stage, W);
-        kept -= d->clock->wgrad_kept;
+        freed += d->median.of[W];
+        kept -= d->wgrad_kept;
     }
-    return s->free + cost(d, stage, F) + freed > next && next - s->free <= d->most_idle - s->idle;
+    return s->free + d->median.of[F] + freed > next && next - s->free <= d->most_idle - s->idle;
 }
 
 static void one_round(zero_draft *d)
@@ -202,13 +202,38 @@ static int64_t draft_order(zero_draft *d)
     return longest;
 }
 
+static int by_ticks(const void *a, const void *b, const void *context)
+{
+    int64_t one, other;
+    (void)context;
+    memcpy(&one, a, sizeof one);
+    memcpy(&other, b, sizeof other);
+    return one < other ? -1 : one > other;
+}
+
+/* ticks: room for those of each stage. */
+static bool find_median(const schedule_clock *clock, uint32_t stages, int64_t *ticks,
+                        schedule_ticks *median)
+{
+    bool is_found = true;
+    for (uint32_t kind = 0; kind < SCHEDULE_KINDS; kind++) {
+        for (uint32_t i = 0; i < stages; i++) {
+            ticks[i] = clock->cell[i].of[kind];
+        }
+        is_found = is_found && weir_sort(ticks, stages, sizeof *ticks, by_ticks, NULL);
+        median->of[kind] = ticks[stages / 2];
+    }
+    return is_found;
+}
+
 weir_code schedule_search_zero(const weir_schedule_wish *wish, const schedule_clock *clock,
                                weir_arena *arena, uint8_t *order, weir_err *err)
 {
     uint32_t p = wish->stages, m = wish->micro_batches;
     size_t cells = (size_t)p * m;
     int64_t copies = wish->kind == WEIR_SCHEDULE_ZB_H1 ? p : 2 * (int64_t)p - (wish->times ? 0 : 1);
-    zero_draft d = {.clock = clock,
+    zero_draft d = {.send = clock->send,
+                    .wgrad_kept = clock->wgrad_kept,
                     .stages = p,
                     .micro_batches = m,
                     .limit = copies * SCHEDULE_KEPT_UNIT,
@@ -216,7 +241,8 @@ weir_code schedule_search_zero(const weir_schedule_wish *wish, const schedule_cl
                     .forward_end = weir_arena_alloc(arena, 2 * cells, sizeof *d.forward_end),
                     .order = weir_arena_alloc(arena, 3 * cells, 1),
                     .wanted = weir_arena_alloc(arena, p, sizeof *d.wanted)};
-    if (!d.stage || !d.forward_end || !d.order || !d.wanted) {
+    if (!d.stage || !d.forward_end || !d.order || !d.wanted ||
+        !find_median(clock, p, d.forward_end, &d.median)) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to search a schedule");
     }
     d.backward_end = d.forward_end + cells;

@@ -6,15 +6,39 @@
  * shifted back by its periods, are all later by exactly one period after one more step. */
 #include "train/train_timing.h"
 
+#include "model/model_memory.h"
+#include "train/train_shape.h"
+
 #include <math.h>
 #include <string.h>
 
+static bool is_zero_bubble(weir_schedule_kind kind)
+{
+    return kind == WEIR_SCHEDULE_ZB_H1 || kind == WEIR_SCHEDULE_ZB_H2 || kind == WEIR_SCHEDULE_ZB_V;
+}
+
 bool weir_train_has_barrier(const weir_train_job *job)
 {
-    weir_schedule_kind kind = job->plan.schedule;
-    bool is_zero_bubble =
-        kind == WEIR_SCHEDULE_ZB_H1 || kind == WEIR_SCHEDULE_ZB_H2 || kind == WEIR_SCHEDULE_ZB_V;
-    return !job->stack.post_validation || !is_zero_bubble || job->plan.pipeline == 1;
+    return !job->stack.post_validation || !is_zero_bubble(job->plan.schedule) ||
+           job->plan.pipeline == 1;
+}
+
+double weir_train_wgrad_share(const weir_train_job *job)
+{
+    const weir_model *m = job->model;
+    weir_op_shape shape = weir_train_shape(job);
+    weir_op_list list;
+    double kept = 0, all = weir_activations_layer(m, m->layers - 1, &shape, 0).total;
+    weir_ops_layer(m, m->layers - 1, &shape, false, &list);
+    for (uint32_t i = 0; i < list.count; i++) {
+        const weir_op *op = &list.op[i];
+        bool is_product = op->kind == WEIR_OP_GEMM || op->kind == WEIR_OP_GROUPED_GEMM;
+        if (is_product && op->part != WEIR_MODEL_PART_CORE) {
+            double rows = (double)op->m * (op->kind == WEIR_OP_GEMM ? (double)op->batch : 1);
+            kept += 2 * rows * (double)(op->k + op->n);
+        }
+    }
+    return all > 0 ? fmin(1, kept / all) : 1;
 }
 
 static weir_code prepare(const weir_train_job *job, weir_arena *arena, weir_train_timing *t,
@@ -34,12 +58,14 @@ static weir_code prepare(const weir_train_job *job, weir_arena *arena, weir_trai
         times[i] = (weir_pass_times){c->forward.seconds, c->dgrad.seconds, c->wgrad.seconds};
     }
     t->times = times;
-    const weir_schedule_wish wish = {.kind = p->schedule,
-                                     .stages = p->pipeline,
-                                     .chunks = p->chunks,
-                                     .micro_batches = p->micro_batches,
-                                     .times = times,
-                                     .send_s = t->costs.send_s};
+    const weir_schedule_wish wish = {
+        .kind = p->schedule,
+        .stages = p->pipeline,
+        .chunks = p->chunks,
+        .micro_batches = p->micro_batches,
+        .times = times,
+        .send_s = t->costs.send_s,
+        .wgrad_share = is_zero_bubble(p->schedule) ? weir_train_wgrad_share(job) : 0};
     code = weir_schedule_search(&wish, arena, &t->schedule, err);
     return code == WEIR_OK
                ? weir_train_tail_ready(job, &t->costs, &t->schedule, arena, &t->ready_s, err)

@@ -285,6 +285,34 @@ static void a_plan_that_does_not_fit_names_its_key_and_the_nearest_value(void **
     }
 }
 
+/* As by the program of the published runs: the last stage has the head on top. */
+static void zero_bubble_is_searched_for_the_median_stage(void **state)
+{
+    (void)state;
+    enum { P = 8, M = 24 };
+    weir_pass_times even[P], uneven[P];
+    for (uint32_t i = 0; i < P; i++) {
+        even[i] = UNEQUAL;
+        uneven[i] = i < P - 1 ? UNEQUAL : (weir_pass_times){2, 2, 2};
+    }
+    for (uint32_t kind = WEIR_SCHEDULE_ZB_H1; kind <= WEIR_SCHEDULE_ZB_H2; kind++) {
+        weir_schedule_wish wish = wish_of((weir_schedule_kind)kind, P, 1, M);
+        weir_arena *arena = weir_arena_new();
+        weir_schedule one, other;
+        weir_err err = {0};
+        wish.send_s = 0.125;
+        wish.times = even;
+        assert_int_equal(weir_schedule_search(&wish, arena, &one, &err), WEIR_OK);
+        wish.times = uneven;
+        assert_int_equal(weir_schedule_search(&wish, arena, &other, &err), WEIR_OK);
+        for (uint32_t i = 0; i < one.first[P]; i++) {
+            assert_int_equal(one.tasks[i].kind, other.tasks[i].kind);
+            assert_int_equal(one.tasks[i].micro_batch, other.tasks[i].micro_batch);
+        }
+        weir_arena_free(arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +324,7 @@ int main(void)
         cmocka_unit_test(the_first_zero_bubble_list_is_1f1b_with_late_wgrads),
         cmocka_unit_test(dualpipe_runs_both_directions_on_every_stage),
         cmocka_unit_test(bubble_rates_are_those_of_zero_bubble),
+        cmocka_unit_test(zero_bubble_is_searched_for_the_median_stage),
         cmocka_unit_test(a_plan_that_does_not_fit_names_its_key_and_the_nearest_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

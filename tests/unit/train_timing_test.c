@@ -198,6 +198,22 @@ static void only_zero_bubble_goes_without(void **state)
     assert_true(weir_train_has_barrier(&sample.job));
 }
 
+/* Qi et al., table 1, for a GPT with unfused attention: 32 of 34 + 5 a s / h. */
+static void gradients_of_weights_keep_what_the_paper_counts(void **state)
+{
+    (void)state;
+    job_sample gpt;
+    assert_true(sample_make("gpt3-175b", &gpt));
+    for (uint32_t s = 1024; s <= 4096; s *= 2) {
+        gpt.job.plan.sequence = s;
+        gpt.job.stack.attention = WEIR_ATTENTION_UNFUSED;
+        gpt.job.stack.dropout = true;
+        double expected = 32 / (34 + 5.0 * gpt.model.heads * s / gpt.model.hidden);
+        assert_true(fabs(weir_train_wgrad_share(&gpt.job) - expected) < 1e-3);
+    }
+    sample_clear(&gpt);
+}
+
 static int load(void **state)
 {
     (void)state;
@@ -218,6 +234,7 @@ int main(void)
         cmocka_unit_test(every_stage_takes_a_period_from_its_own_beginning),
         cmocka_unit_test(barriers_only_cost_time),
         cmocka_unit_test(only_zero_bubble_goes_without),
+        cmocka_unit_test(gradients_of_weights_keep_what_the_paper_counts),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

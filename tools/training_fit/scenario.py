@@ -63,7 +63,9 @@ def model(config):
     if config.number("head_dim"):
         made["head_dim"] = config.number("head_dim")
     if not made["vocab"]:
-        made["vocab"] = 50304 if "Pax" in config["framework"] else 50257
+        # the names 6.2B and 14.6B leave 26,600 to 34,600 words for an embedding: Llama's tokenizer
+        made["vocab"] = (32000 if config.file == "zero_bubble" else
+                         50304 if "Pax" in config["framework"] else 50257)
         config.filled.append(f"vocabulary: {made['vocab']}")
     name = config["model"]
     if GATED.match(name):

@@ -54,6 +54,17 @@ static double grouped_s(const weir_train_job *job, const weir_op *op, weir_gemm_
     return weir_gemm_s(job->kernels, &shape);
 }
 
+/* Scales of blocks run along the dimension that is summed over: gradients of weights, which sum
+ * over tokens, need both operands quantised once more, along the other dimension (DeepSeek-V3
+ * report, arXiv 2412.19437, section 3.3.2; NVIDIA, arXiv 2506.08027, for MXFP8). */
+static double columns_of(const weir_op *op, weir_gemm_format format)
+{
+    bool is_block = format == WEIR_GEMM_FP8_BLOCK || format == WEIR_GEMM_FP4;
+    uint64_t tokens = op->kind == WEIR_OP_GROUPED_GEMM ? op->m : op->k;
+    uint64_t sides = op->n + (op->kind == WEIR_OP_GROUPED_GEMM ? op->k : op->m);
+    return is_block ? (double)tokens * (double)sides : 0;
+}
+
 static double gemm_s(const weir_train_job *job, const weir_op *op)
 {
     const weir_kernel_times *k = job->kernels;
@@ -73,7 +84,8 @@ static double gemm_s(const weir_train_job *job, const weir_op *op)
         op->kind == WEIR_OP_GROUPED_GEMM ? grouped_s(job, op, shape) : weir_gemm_s(k, &shape);
     seconds *= s->gemm_factor;
     if (!s->fused_quantise) { /* operands that no pass before has turned */
-        double operand = op->pass == WEIR_PASS_WGRAD ? 0 : (double)op->m * (double)op->k;
+        double operand =
+            op->pass == WEIR_PASS_WGRAD ? columns_of(op, format) : (double)op->m * (double)op->k;
         seconds += s->memory_factor * weir_quantise_s(k, format, operand * (double)shape.batch);
     }
     return seconds;

@@ -102,6 +102,8 @@ static double factor_of(const weir_train_job *job, weir_train_group group)
     case WEIR_GROUP_DATA:
     case WEIR_GROUP_EXPERT_DATA:
         return of_network * s->data_factor;
+    case WEIR_GROUP_PIPELINE:
+        return of_network;
     default:
         return of_network * s->tensor_factor;
     }

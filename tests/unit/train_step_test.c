@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "train/train_layer.h"
 #include "train_job_sample.h"
 
 #include <cmocka.h>
@@ -229,6 +230,35 @@ static void flop_are_those_of_the_model(void **state)
     assert_true(again.cause_s[WEIR_CAUSE_COMPUTE_REDUNDANT] > 0.15 * again.step_s);
 }
 
+/* 4096 tokens of a layer from 1000 to 600 features: its gradient sums over tokens, along which
+ * neither operand's blocks run; a scale of the whole matrix serves in both directions. */
+static void blocks_are_quantised_along_tokens_too(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    static const weir_op_list list = {.count = 1,
+                                      .op = {{.kind = WEIR_OP_GEMM,
+                                              .pass = WEIR_PASS_WGRAD,
+                                              .m = 600,
+                                              .n = 1000,
+                                              .k = 4096,
+                                              .batch = 1}}};
+    static const weir_gemm_format formats[] = {WEIR_GEMM_FP8_BLOCK, WEIR_GEMM_FP8};
+    for (uint32_t i = 0; i < 2; i++) {
+        double seconds[2];
+        for (uint32_t fused = 0; fused < 2; fused++) {
+            weir_pass_cost cost = {0};
+            sample.job.plan.format = formats[i];
+            sample.job.stack.fused_quantise = fused == 1;
+            seconds[fused] =
+                weir_train_kernels(&sample.job, &list, WEIR_PASS_WGRAD, false, &cost).all;
+        }
+        double values = i == 0 ? 4096 * (600.0 + 1000) : 0;
+        expect("quantising", seconds[0] - seconds[1],
+               weir_quantise_s(sample.kernels, formats[i], values), 1e-9);
+    }
+}
+
 /* --- the host --- */
 
 static void a_slow_host_sets_the_pace(void **state)
@@ -388,6 +418,7 @@ int main(void)
         cmocka_unit_test(replicas_reduce_and_gather_all_parameters),
         cmocka_unit_test(shared_out_parameters_are_gathered_twice_and_reduced_once),
         cmocka_unit_test(flop_are_those_of_the_model),
+        cmocka_unit_test(blocks_are_quantised_along_tokens_too),
         cmocka_unit_test(a_slow_host_sets_the_pace),
         cmocka_unit_test(backward_passes_are_launched_faster),
         cmocka_unit_test(a_loaded_rank_takes_longer_in_proportion),

@@ -2,6 +2,8 @@
 #include "machine/roofline.h"
 #include "train/train_layer.h"
 
+#include <math.h>
+
 void weir_pass_add(weir_pass_cost *pass, const weir_piece *piece)
 {
     if (!(piece->seconds > 0) && !(piece->bytes > 0)) {
@@ -214,15 +216,60 @@ static uint32_t kernels_of(const weir_train_job *job, const weir_op *op)
     }
 }
 
-/* Rows that an expert calculates over those of the mean: what is padded or only on the busiest rank
- * is no work of the model. */
-static double surplus_of(const weir_train_job *job, const weir_op *op)
+/* Rows of the mean rank of experts over those that the busiest one calculates, or that are padded;
+ * both are 1 where they are the same. */
+typedef struct {
+    double busy, padded;
+} expert_rows;
+
+static expert_rows rows_over_mean(const weir_train_job *job, const weir_op *op)
 {
     bool is_expert = op->part == WEIR_MODEL_PART_EXPERT_UP ||
                      op->part == WEIR_MODEL_PART_EXPERT_ACTIVATION ||
-                     op->part == WEIR_MODEL_PART_EXPERT_DOWN;
+                     op->part == WEIR_MODEL_PART_EXPERT_DOWN ||
+                     op->part == WEIR_MODEL_PART_DISPATCH || op->part == WEIR_MODEL_PART_COMBINE;
     double capacity = job->plan.capacity, load = job->plan.expert_load;
-    return !is_expert ? 1 : capacity > 1 ? capacity : load > 1 ? load : 1;
+    return (expert_rows){.busy = is_expert && !(capacity > 0) && load > 1 ? load : 1,
+                         .padded = is_expert && capacity > 1 ? capacity : 1};
+}
+
+/* The same with so many times fewer rows. */
+static weir_op with_fewer_rows(const weir_op *op, double times)
+{
+    weir_op fewer = *op;
+    fewer.m = (uint64_t)ceil((double)op->m / times);
+    fewer.bytes_read /= times;
+    fewer.bytes_written /= times;
+    return fewer;
+}
+
+/* A pass takes as long as on the busiest rank; what the mean one calculates less, it waits in the
+ * exchange behind (DESIGN 2.1). Rows that only fill up capacity are calculated for nothing. */
+static double add_kernel(const weir_train_job *job, const weir_op *op, weir_cause cause,
+                         weir_pass_cost *cost)
+{
+    expert_rows rows = rows_over_mean(job, op);
+    double over = rows.busy * rows.padded, seconds = op_s(job, op);
+    const weir_op mean = with_fewer_rows(op, over);
+    double mean_s = over > 1 ? fmin(seconds, op_s(job, &mean)) : seconds;
+    const weir_piece piece = {.kind = WEIR_PIECE_COMPUTE,
+                              .cause = (uint8_t)cause,
+                              .seconds = mean_s,
+                              .flop = op->flop / over,
+                              .count = kernels_of(job, op)};
+    const weir_piece padding = {.kind = WEIR_PIECE_COMPUTE,
+                                .cause = WEIR_CAUSE_COMPUTE_REDUNDANT,
+                                .seconds = rows.padded > 1 ? seconds - mean_s : 0,
+                                .flop = op->flop - op->flop / over};
+    const weir_piece waiting = {.kind = WEIR_PIECE_IDLE,
+                                .cause = WEIR_CAUSE_DEPENDENCY_STRAGGLER,
+                                .seconds = rows.busy > 1 ? seconds - mean_s : 0};
+    weir_pass_add(cost, &piece);
+    weir_pass_add(cost, &padding);
+    weir_pass_add(cost, &waiting);
+    cost->flop += op->flop / rows.busy;
+    cost->model_flop += cause == WEIR_CAUSE_COMPUTE_REDUNDANT ? 0 : op->model_flop / over;
+    return seconds;
 }
 
 weir_kernel_sum weir_train_kernels(const weir_train_job *job, const weir_op_list *list,
@@ -235,19 +282,12 @@ weir_kernel_sum weir_train_kernels(const weir_train_job *job, const weir_op_list
             continue;
         }
         weir_cause cause = is_redundant ? WEIR_CAUSE_COMPUTE_REDUNDANT : cause_of(job, op);
-        const weir_piece piece = {.kind = WEIR_PIECE_COMPUTE,
-                                  .cause = (uint8_t)cause,
-                                  .seconds = op_s(job, op),
-                                  .flop = op->flop,
-                                  .count = kernels_of(job, op)};
-        weir_pass_add(cost, &piece);
-        cost->flop += op->flop;
-        cost->model_flop += is_redundant ? 0 : op->model_flop / surplus_of(job, op);
-        sum.all += piece.seconds;
-        sum.kernels += piece.count;
+        double seconds = add_kernel(job, op, cause, cost);
+        sum.all += seconds;
+        sum.kernels += kernels_of(job, op);
         bool is_product = op->kind == WEIR_OP_GEMM || op->kind == WEIR_OP_GROUPED_GEMM;
-        sum.gemm += is_product ? piece.seconds : 0;
-        sum.attention += op->kind == WEIR_OP_ATTENTION ? piece.seconds : 0;
+        sum.gemm += is_product ? seconds : 0;
+        sum.attention += op->kind == WEIR_OP_ATTENTION ? seconds : 0;
     }
     return sum;
 }

@@ -324,6 +324,61 @@ static void a_loaded_rank_takes_longer_in_proportion(void **state)
     }
 }
 
+static double work_s(const weir_train_step *step)
+{
+    double sum = 0;
+    for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+        weir_wait wait = weir_cause_wait((weir_cause)c);
+        sum += wait == WEIR_WAIT_COMPUTE || wait == WEIR_WAIT_CACHE ? step->cause_s[c] : 0;
+    }
+    return sum;
+}
+
+/* The mean rank computes what it did before, and waits for the busiest. */
+static void others_wait_for_the_busiest_experts(void **state)
+{
+    (void)state;
+    load("mixtral-8x7b");
+    weir_train_plan *plan = &sample.job.plan;
+    plan->data = 8;
+    plan->expert = 8;
+    batch(plan, 1);
+    weir_train_step even = step_of(&sample.job);
+    plan->expert_load = 1.5;
+    weir_train_step step = step_of(&sample.job);
+    expect("work", work_s(&step), work_s(&even), 1e-3);
+    expect("FLOP", step.flop, even.flop, 1e-3);
+    double exchanged = step.cause_s[WEIR_CAUSE_COMMUNICATION_ALL_TO_ALL] -
+                       even.cause_s[WEIR_CAUSE_COMMUNICATION_ALL_TO_ALL];
+    double waited = step.cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER] -
+                    even.cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER];
+    assert_true(exchanged > 0 && waited > 0);
+    expect("longer", step.step_s - even.step_s, exchanged + waited, 1e-3);
+}
+
+/* Experts calculate their capacity, whoever has how many rows: half of twice the mean is for
+ * nothing. */
+static void rows_that_fill_up_capacity_are_redundant(void **state)
+{
+    (void)state;
+    load("mixtral-8x7b");
+    weir_train_plan *plan = &sample.job.plan;
+    plan->data = 8;
+    plan->expert = 8;
+    batch(plan, 1);
+    weir_train_step even = step_of(&sample.job);
+    plan->capacity = 2;
+    weir_train_step padded = step_of(&sample.job);
+    double redundant = padded.cause_s[WEIR_CAUSE_COMPUTE_REDUNDANT];
+    assert_true(redundant > 0);
+    expect("work", work_s(&padded) - redundant, work_s(&even), 1e-3);
+    expect("model FLOP", padded.model_flop, even.model_flop, 1e-3);
+    assert_true(padded.flop > 1.5 * even.flop);
+    plan->expert_load = 1.9;
+    expect("step", step_of(&sample.job).cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER],
+           padded.cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER], 1e-9);
+}
+
 static void odd_numbers_of_tokens_cost_no_more(void **state)
 {
     (void)state;
@@ -422,6 +477,8 @@ int main(void)
         cmocka_unit_test(a_slow_host_sets_the_pace),
         cmocka_unit_test(backward_passes_are_launched_faster),
         cmocka_unit_test(a_loaded_rank_takes_longer_in_proportion),
+        cmocka_unit_test(others_wait_for_the_busiest_experts),
+        cmocka_unit_test(rows_that_fill_up_capacity_are_redundant),
         cmocka_unit_test(odd_numbers_of_tokens_cost_no_more),
         cmocka_unit_test(causes_add_up_and_faster_parts_never_hurt),
     };

@@ -56,6 +56,17 @@ static void segment_add(path *p, int64_t from, weir_cause cause, weir_span_id sp
     p->t = from;
 }
 
+/* Idle time that begins with a message is the message's, which holds its sender. */
+static weir_cause gap_cause(const path *p, weir_device_id d, const weir_gap *gap)
+{
+    const ledger_device *device = &p->run->device[d];
+    uint32_t at = ledger_line_at(device, gap->begin_ns);
+    weir_span_id span = at < device->line_count ? device->lines[at].span : WEIR_NONE;
+    bool is_held = span != WEIR_NONE && p->run->in->classes->cls[span] == WEIR_CLASS_COMM &&
+                   p->run->spans.start_ns[span] == gap->begin_ns;
+    return is_held ? (weir_cause)device->lines[at].cause : gap->cause;
+}
+
 /* Idle time of the device: what is known of [from, t), the rest has that cause. */
 static void idle_add(path *p, weir_device_id d, int64_t from, weir_cause rest)
 {
@@ -73,7 +84,7 @@ static void idle_add(path *p, weir_device_id d, int64_t from, weir_cause rest)
             continue;
         }
         segment_add(p, end > from ? end : from, rest, WEIR_NONE, rank);
-        segment_add(p, begin > from ? begin : from, gap->cause, WEIR_NONE, rank);
+        segment_add(p, begin > from ? begin : from, gap_cause(p, d, gap), WEIR_NONE, rank);
     }
     segment_add(p, from, rest, WEIR_NONE, rank);
 }
@@ -92,8 +103,9 @@ static bool ends_make(path *p, by_end *ends, weir_span_id first, uint32_t n)
     return weir_sort_pairs(ends->pairs, n);
 }
 
-/* The span that ends last at or before t, or WEIR_NONE. */
-static weir_span_id last_ended(const by_end *ends, int64_t t)
+/* The span that ends last at or before t, or WEIR_NONE. Of several that end together the one that
+ * began last: it was most likely launched right before what waits for it. */
+static weir_span_id last_ended(const path *p, const by_end *ends, int64_t t)
 {
     uint32_t low = 0, high = ends->count;
     while (low < high) {
@@ -104,7 +116,12 @@ static weir_span_id last_ended(const by_end *ends, int64_t t)
             high = middle;
         }
     }
-    return low ? (weir_span_id)ends->pairs[low - 1].value : WEIR_NONE;
+    weir_span_id best = low ? (weir_span_id)ends->pairs[low - 1].value : WEIR_NONE;
+    for (uint32_t i = low; i-- > 0 && ends->pairs[i].key == ends->pairs[low - 1].key;) {
+        weir_span_id other = (weir_span_id)ends->pairs[i].value;
+        best = p->run->spans.start_ns[other] > p->run->spans.start_ns[best] ? other : best;
+    }
+    return best;
 }
 
 static weir_span_id device_last_ended(path *p, weir_device_id d, int64_t local)
@@ -118,7 +135,7 @@ static weir_span_id device_last_ended(path *p, weir_device_id d, int64_t local)
             p->failed || !ends_make(p, ends, first->first_span,
                                     last->first_span + last->span_count - first->first_span);
     }
-    return p->failed ? WEIR_NONE : last_ended(ends, local);
+    return p->failed ? WEIR_NONE : last_ended(p, ends, local);
 }
 
 /* Blocking calls of the rank's launching threads. */
@@ -151,7 +168,7 @@ static weir_span_id sync_last_ended(path *p, weir_rank_id rank, int64_t local)
             p->failed = !weir_sort_pairs(ends->pairs, n);
         }
     }
-    return p->failed ? WEIR_NONE : last_ended(ends, local);
+    return p->failed ? WEIR_NONE : last_ended(p, ends, local);
 }
 
 typedef struct {
@@ -233,6 +250,27 @@ static weir_span_id host_back(path *p, const weir_lane *thread)
     return WEIR_NONE;
 }
 
+static bool sends(const path *p, weir_span_id span)
+{
+    const weir_comm *comm = weir_timeline_comm_of(p->run->in->timeline, span);
+    uint32_t count;
+    const weir_rank *ranks = weir_timeline_ranks(p->run->in->timeline, &count);
+    return comm && comm->src_rank == ranks[rank_of(p, span)].number;
+}
+
+/* The span of the member that arrived last; of several at that moment this one, of a message the
+ * one that sends. */
+static weir_span_id last_arrived(const path *p, const weir_instance *i, weir_span_id span)
+{
+    const weir_member *members = p->run->in->match->members;
+    weir_span_id last = members[i->last_member].span;
+    int64_t at = aligned(p, rank_of(p, last), p->run->spans.start_ns[last]);
+    if (aligned(p, rank_of(p, span), p->run->spans.start_ns[span]) != at) {
+        return last;
+    }
+    return !i->is_message || sends(p, span) || !sends(p, last) ? span : last;
+}
+
 /* The work of span itself, from t back to its start, or to the arrival of who came last: then the
  * path goes on with that member's span. Returns the span whose start is to be explained. */
 static weir_span_id work_back(path *p, weir_span_id span)
@@ -258,7 +296,7 @@ static weir_span_id work_back(path *p, weir_span_id span)
                     span, rank);
         return span;
     }
-    return run->in->match->members[i->last_member].span;
+    return last_arrived(p, i, span);
 }
 
 /* Of what a device span awaited before it started: the end of its stream's span before, and events.

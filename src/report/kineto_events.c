@@ -172,6 +172,16 @@ static const weir_gap *gap_before(const kineto_rank *r, int64_t t, uint32_t *nex
     return *next < last && gaps->gaps[*next].begin_ns < t ? &gaps->gaps[*next] : NULL;
 }
 
+/* Where idle time begins that ends with that gap: gaps of several causes may follow each other. */
+static const weir_gap *first_of(const kineto_rank *r, const weir_gap *gap)
+{
+    const weir_gap *first = r->request->gaps->gaps + r->request->gaps->first[r->device];
+    while (gap && gap > first && gap[-1].end_ns >= gap->begin_ns) {
+        gap--;
+    }
+    return gap;
+}
+
 /* When the i-th span is launched, and how long that takes. */
 typedef struct {
     int64_t at_ns, dur_ns;
@@ -201,10 +211,12 @@ static void put_launch(kineto_rank *r, uint32_t correlation, launch l)
     close_event(r);
 }
 
-/* The host waits for the device where a gap begins: that is why it is late then. */
-static void put_sync(kineto_rank *r, const weir_gap *gap, launch before)
+/* The host waits for the device where a gap begins, since its last launch before that: that is why
+ * it is late then. */
+static void put_sync(kineto_rank *r, const weir_gap *gap, const launch before[2])
 {
-    int64_t from_ns = before.at_ns + before.dur_ns;
+    int64_t last_ns = before[0].at_ns + before[0].dur_ns;
+    int64_t from_ns = gap && last_ns < gap->begin_ns ? last_ns : before[1].at_ns + before[1].dur_ns;
     if (gap && from_ns < gap->begin_ns) {
         open_event(r, "cuda_runtime", "cudaStreamSynchronize", from_ns, gap->begin_ns - from_ns);
         put_host_place(r);
@@ -314,7 +326,7 @@ static void put_head(kineto_rank *r)
 
 void kineto_write_events(kineto_rank *r)
 {
-    launch last = {0};
+    launch last[2] = {{0}}; /* the second: the last one at an earlier moment */
     const weir_gap *seen = NULL;
     uint32_t next = r->request->gaps->first[r->device];
     put_head(r);
@@ -324,11 +336,13 @@ void kineto_write_events(kineto_rank *r)
         int64_t start_ns = r->spans.start_ns[r->order[i]];
         const weir_gap *gap = gap_before(r, start_ns, &next);
         if (gap != seen) {
-            put_sync(r, gap, last);
+            put_sync(r, first_of(r, gap), last);
             seen = gap;
         }
-        last = launch_of(r, i, gap, last, step_begin(r, start_ns));
-        put_launch(r, i + 1, last);
+        launch next_launch = launch_of(r, i, gap, last[0], step_begin(r, start_ns));
+        last[1] = next_launch.at_ns > last[0].at_ns ? last[0] : last[1];
+        last[0] = next_launch;
+        put_launch(r, i + 1, last[0]);
         put_span(r, r->order[i], i + 1);
     }
     weir_text_add(&r->out, WEIR_STR("\n]}\n"));

@@ -25,7 +25,7 @@ static bool is_v_shaped(weir_schedule_kind kind)
 
 static bool check_chunks(weir_schedule_kind kind, uint32_t chunks, weir_schedule_fault *fault)
 {
-    bool is_any = kind == WEIR_SCHEDULE_INTERLEAVED || kind == WEIR_SCHEDULE_GPIPE;
+    bool is_any = kind == WEIR_SCHEDULE_INTERLEAVED;
     uint32_t needed = is_v_shaped(kind) ? 2 : 1;
     if (chunks > 0 && (is_any || chunks == needed)) {
         return true;

@@ -15,15 +15,11 @@ void schedule_put(schedule_writer *w, weir_task_kind kind, uint32_t chunk, uint3
 void schedule_write_gpipe(schedule_writer *w, uint32_t stage)
 {
     (void)stage;
-    for (uint32_t c = 0; c < w->chunks; c++) {
-        for (uint32_t i = 0; i < w->micro_batches; i++) {
-            schedule_put(w, WEIR_TASK_FORWARD, c, i);
-        }
+    for (uint32_t i = 0; i < w->micro_batches; i++) {
+        schedule_put(w, WEIR_TASK_FORWARD, 0, i);
     }
-    for (uint32_t c = w->chunks; c-- > 0;) {
-        for (uint32_t i = 0; i < w->micro_batches; i++) {
-            schedule_put(w, WEIR_TASK_BACKWARD, c, i);
-        }
+    for (uint32_t i = 0; i < w->micro_batches; i++) {
+        schedule_put(w, WEIR_TASK_BACKWARD, 0, i);
     }
 }
 

@@ -261,6 +261,7 @@ static void a_plan_that_does_not_fit_names_its_key_and_the_nearest_value(void **
     } rows[] = {{WEIR_SCHEDULE_INTERLEAVED, 8, 2, 20, "plan.micro_batches", "such as 16"},
                 {WEIR_SCHEDULE_INTERLEAVED, 8, 2, 4, "plan.micro_batches", "such as 8"},
                 {WEIR_SCHEDULE_ONE_F_ONE_B, 8, 2, 16, "plan.chunks", "expected 1"},
+                {WEIR_SCHEDULE_GPIPE, 8, 2, 16, "plan.chunks", "expected 1"},
                 {WEIR_SCHEDULE_ZB_V, 8, 1, 16, "plan.chunks", "expected 2"},
                 {WEIR_SCHEDULE_DUALPIPE_V, 8, 3, 16, "plan.chunks", "expected 2"},
                 {WEIR_SCHEDULE_DUALPIPE, 7, 1, 28, "plan.pipeline", "such as 8"},

@@ -67,12 +67,22 @@ typedef struct {
 weir_code weir_schedule_search(const weir_schedule_wish *wish, weir_arena *arena,
                                weir_schedule *schedule, weir_err *err);
 
+/* Of the passes at one position, for pairs of a forward and a backward: the exchanges of either,
+ * which run beside kernels that do not wait for them. Those are the other pass's, and for both the
+ * gradients of weights (DeepSeek-V3, 2412.19437, 3.2.1). */
+typedef struct {
+    double forward_exchange_s, backward_exchange_s;
+    double forward_kernels_s, dgrad_kernels_s, wgrad_kernels_s;
+} weir_pair_share;
+/* What a pair saves against one after the other: all that can be hidden. */
+double weir_pair_saved_s(const weir_pair_share *forward, const weir_pair_share *backward);
+
 typedef struct {
     const weir_pass_times *times; /* by position */
     double send_s;                /* activations or gradients from stage to stage */
     bool sends_block;             /* sender and receiver compute nothing meanwhile */
-    double paired_s;              /* DualPipe: what a pair saves against one after the other; it
-                                     begins and ends as one */
+    const weir_pair_share *pair;  /* by position: DualPipe's pairs begin and end as one; NULL: they
+                                     save nothing */
     const double *ready_s;        /* by position: first forward not before (parameters gathered);
                                      NULL: 0 */
     const double *free_s;         /* by stage: begins its list not before, and its times count from
@@ -84,9 +94,10 @@ typedef struct {
     double span_s;     /* longest time from a stage's first start to its last end */
     double *start_s;   /* by row of tasks */
     double *stage_begin_s, *stage_end_s, *stage_busy_s; /* by stage: first start, last end, work */
-    double *stage_send_s; /* by stage: of what it waited, waiting for the message itself */
-    double *gradient_s;   /* by position: its last wgrad (or backward) has ended */
-    double bubble_share;  /* mean over stages of 1 - busy / makespan */
+    double *stage_saved_s; /* by stage: what its pairs save; busy is without */
+    double *stage_send_s;  /* by stage: of what it waited, waiting for the message itself */
+    double *gradient_s;    /* by position: its last wgrad (or backward) has ended */
+    double bubble_share;   /* mean over stages of 1 - busy / makespan */
 } weir_schedule_times;
 
 /* Plays it: the longest path. The tables live in the arena. O(tasks). WEIR_ERR_BUG: a cycle. */

@@ -22,6 +22,11 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 static double seconds_of(const player *p, uint32_t row, uint32_t cell)
 {
     const weir_pass_times *t = &p->costs->times[p->s->position[cell]];
@@ -129,6 +134,25 @@ static bool finish(player *p, uint32_t stage, uint32_t row, double end)
     return true;
 }
 
+/* The least cut between the two exchanges and the kernels that may hide each. */
+double weir_pair_saved_s(const weir_pair_share *forward, const weir_pair_share *backward)
+{
+    double a = forward->forward_exchange_s, b = backward->backward_exchange_s;
+    double f = forward->forward_kernels_s, d = backward->dgrad_kernels_s;
+    double w = backward->wgrad_kernels_s;
+    return lesser(lesser(a + b, a + f + w), lesser(b + d + w, f + d + w));
+}
+
+/* rows: of a forward and a backward. */
+static double saved_of(const player *p, uint32_t stage, uint32_t row)
+{
+    const weir_pair_share *pair = p->costs->pair;
+    const uint32_t *position = p->s->position;
+    return pair ? weir_pair_saved_s(&pair[position[cell_of(p, stage, row)]],
+                                    &pair[position[cell_of(p, stage, row + 1)]])
+                : 0;
+}
+
 /* Runs a stage's next task, or pair of them; false: it waits. */
 static bool run(player *p, uint32_t stage)
 {
@@ -142,8 +166,9 @@ static bool run(player *p, uint32_t stage)
     }
     double seconds = seconds_of(p, row, cell_of(p, stage, row));
     if (is_pair) {
-        double other = seconds_of(p, row + 1, cell_of(p, stage, row + 1));
-        seconds = later(seconds + other - p->costs->paired_s, later(seconds, other));
+        double saved_s = saved_of(p, stage, row);
+        seconds += seconds_of(p, row + 1, cell_of(p, stage, row + 1)) - saved_s;
+        t->stage_saved_s[stage] += saved_s;
     }
     double free_s = t->stage_end_s[stage], start = later(a.at_s, free_s), end = start + seconds;
     if (a.at_s > free_s) {
@@ -205,7 +230,7 @@ static weir_code begin(player *p, weir_arena *arena, weir_err *err)
     p->missing = weir_arena_alloc(arena, stages, sizeof *p->missing);
     p->forward = weir_arena_alloc(arena, 2 * cells, sizeof *p->forward);
     t->start_s = weir_arena_alloc(arena, s->first[stages], sizeof *t->start_s);
-    t->stage_begin_s = weir_arena_alloc(arena, 4 * stages + held, sizeof *t->stage_begin_s);
+    t->stage_begin_s = weir_arena_alloc(arena, 5 * stages + held, sizeof *t->stage_begin_s);
     if (!numbers || !p->missing || !p->forward || !t->start_s || !t->stage_begin_s) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to play a schedule");
     }
@@ -217,7 +242,8 @@ static weir_code begin(player *p, weir_arena *arena, weir_err *err)
     t->stage_end_s = t->stage_begin_s + stages;
     t->stage_busy_s = t->stage_end_s + stages;
     t->stage_send_s = t->stage_busy_s + stages;
-    t->gradient_s = t->stage_send_s + stages;
+    t->stage_saved_s = t->stage_send_s + stages;
+    t->gradient_s = t->stage_saved_s + stages;
     for (size_t i = 0; i < 2 * cells; i++) {
         p->forward[i] = -1;
     }

@@ -214,7 +214,8 @@ static void expert_pass(const pricing *p, weir_pass_cost *pass, double kernels_s
     double values = rows * p->model->hidden * (plan->expert_load > 0 ? plan->expert_load : 1);
     double sent = p->stack->expert_deepep ? copies_once_a_node(p) : 1;
     bool narrow = p->stack->expert_deepep && plan->format >= WEIR_GEMM_FP8 && !backward;
-    double cover = p->stack->overlaps_experts ? kernels_s : 0;
+    bool hides = p->stack->overlaps_experts && !weir_train_pairs_passes(p->job);
+    double cover = hides ? kernels_s : 0; /* of another micro-batch, always at hand */
     weir_wire there = weir_train_wire(p->job, WEIR_GROUP_EXPERT, WEIR_COLLECTIVE_ALL_TO_ALL,
                                       values * sent * (narrow ? 1 : 2));
     weir_wire back =

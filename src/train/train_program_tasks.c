@@ -15,7 +15,7 @@ static const weir_pass_cost *cost_of(const draft_writer *w, const weir_task *tas
                                            : &chunk->dgrad;
 }
 
-/* Of a pair the exposed traffic is hidden, as far as the pair is shorter than its parts. */
+/* Of a pair the all-to-alls are hidden, as far as the pair is shorter than its parts. */
 static void put_overlapped(draft_writer *w, const weir_piece *piece, draft_exchange key)
 {
     double hidden_s = fmin(w->saved_s, piece->seconds), share = hidden_s / piece->seconds;
@@ -55,7 +55,7 @@ static void put_piece(draft_writer *w, const weir_piece *piece, const draft_exch
         draft_put_time(w, WEIR_STEP_IDLE, (weir_cause)piece->cause, piece->seconds);
         return;
     case WEIR_PIECE_EXCHANGE:
-        if (w->saved_s > 0 && piece->seconds > 0) {
+        if (w->saved_s > 0 && piece->seconds > 0 && weir_train_is_expert_wire(piece)) {
             put_overlapped(w, piece, *key);
         } else {
             draft_put_exposed(w, key, piece);
@@ -161,10 +161,13 @@ static uint32_t put_message(draft_writer *w, const weir_task *task, bool sends)
 
 /* --- tasks --- */
 
-static double seconds_of(const draft_writer *w, const weir_task *task)
+/* task: the first of a pair. */
+static double saved_of(const draft_writer *w, const weir_task *task)
 {
-    double both_s = task->kind == WEIR_TASK_BACKWARD ? cost_of(w, task, true)->seconds : 0;
-    return cost_of(w, task, false)->seconds + both_s;
+    const weir_pair_share *pair = w->d->timing.costs.pair;
+    const uint32_t *position = w->d->timing.schedule.position + w->stage * w->d->chunks;
+    return pair ? weir_pair_saved_s(&pair[position[task[0].chunk]], &pair[position[task[1].chunk]])
+                : 0;
 }
 
 /* Gradients of inputs and of weights, where both are one task, take turns layer by layer. */
@@ -219,8 +222,7 @@ void draft_put_tasks(draft_writer *w)
     for (uint32_t i = schedule->first[w->stage]; i < end;) {
         const weir_task *task = &schedule->tasks[i];
         bool is_pair = task->paired && i + 1 < end;
-        double shorter_s = is_pair ? fmin(seconds_of(w, task), seconds_of(w, task + 1)) : 0;
-        w->saved_s = fmin(w->d->timing.costs.paired_s, shorter_s);
+        w->saved_s = is_pair ? saved_of(w, task) : 0;
         put_run(w, i, is_pair ? 2 : 1);
         i += is_pair ? 2 : 1;
     }

@@ -4,6 +4,7 @@
 #include "train/train_shape.h"
 #include "train/train_wire.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LAYER_KINDS = 4 };
@@ -147,6 +148,52 @@ static void make_hand_over(const weir_train_job *job, weir_stage_costs *costs)
     costs->send_bytes = wire.bytes;
 }
 
+/* --- DualPipe's pairs --- */
+
+bool weir_train_pairs_passes(const weir_train_job *job)
+{
+    weir_schedule_kind kind = job->plan.schedule;
+    bool is_dual = kind == WEIR_SCHEDULE_DUALPIPE || kind == WEIR_SCHEDULE_DUALPIPE_V;
+    return is_dual && job->plan.pipeline > 1 && job->stack.overlaps_experts;
+}
+
+static void share_out(const weir_pass_cost *pass, double share, double *exchange_s,
+                      double *kernel_s)
+{
+    for (uint32_t i = 0; i < pass->count; i++) {
+        const weir_piece *piece = &pass->piece[i];
+        bool is_hideable = piece->kind == WEIR_PIECE_EXCHANGE && weir_train_is_expert_wire(piece);
+        *exchange_s += is_hideable ? piece->seconds * share : 0;
+        *kernel_s += piece->kind == WEIR_PIECE_COMPUTE ? piece->seconds * share : 0;
+    }
+}
+
+/* The all-to-alls of a pass run beside the kernels of the other one, which they slow down: so much
+ * less is saved. */
+static weir_code make_pairs(const weir_train_job *job, weir_arena *arena, weir_stage_costs *costs,
+                            weir_err *err)
+{
+    if (!weir_train_pairs_passes(job)) {
+        return WEIR_OK;
+    }
+    weir_pair_share *pair = weir_arena_alloc(arena, costs->positions, sizeof *pair);
+    if (!pair) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the pairs of %u chunks",
+                            costs->positions);
+    }
+    double share = fmax(0, 1 - job->stack.overlap_slowdown);
+    for (uint32_t i = 0; i < costs->positions; i++) {
+        const weir_chunk_cost *chunk = costs->chunk[i];
+        weir_pair_share *p = &pair[i];
+        *p = (weir_pair_share){0};
+        share_out(&chunk->forward, share, &p->forward_exchange_s, &p->forward_kernels_s);
+        share_out(&chunk->dgrad, share, &p->backward_exchange_s, &p->dgrad_kernels_s);
+        share_out(&chunk->wgrad, share, &p->backward_exchange_s, &p->wgrad_kernels_s);
+    }
+    costs->pair = pair;
+    return WEIR_OK;
+}
+
 weir_code weir_train_stage_costs(const weir_train_job *job, weir_arena *arena,
                                  weir_stage_costs *costs, weir_err *err)
 {
@@ -154,7 +201,7 @@ weir_code weir_train_stage_costs(const weir_train_job *job, weir_arena *arena,
     layer_costs *layers = weir_arena_alloc(arena, 1, sizeof *layers);
     costs->chunk = weir_arena_alloc(arena, positions, sizeof(weir_chunk_cost *));
     costs->positions = positions;
-    costs->paired_s = 0;
+    costs->pair = NULL;
     if (!layers || !costs->chunk) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the costs of %u chunks",
                             positions);
@@ -173,5 +220,5 @@ weir_code weir_train_stage_costs(const weir_train_job *job, weir_arena *arena,
         costs->chunk[i] = chunk;
     }
     make_hand_over(job, costs);
-    return WEIR_OK;
+    return make_pairs(job, arena, costs, err);
 }

@@ -51,8 +51,15 @@ typedef struct {
     const weir_chunk_cost **chunk; /* by position */
     double send_s;                 /* a hand-over between stages */
     double send_bytes;
-    double paired_s; /* DualPipe: saved by a pair */
+    const weir_pair_share *pair; /* by position: what DualPipe's pairs hide; NULL: nothing */
 } weir_stage_costs;
+
+/* Whether all-to-alls of experts run beside the other pass of a pair, not of their own. */
+bool weir_train_pairs_passes(const weir_train_job *job);
+static inline bool weir_train_is_expert_wire(const weir_piece *piece)
+{
+    return piece->axis == WEIR_AXIS_EXPERT && piece->cause == WEIR_CAUSE_COMMUNICATION_ALL_TO_ALL;
+}
 
 /* The tables live in the arena. */
 weir_code weir_train_stage_costs(const weir_train_job *job, weir_arena *arena,

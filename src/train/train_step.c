@@ -85,6 +85,18 @@ static void book_idle(stepping *s)
     }
 }
 
+/* What pairs hide of the experts' exchanges, which the passes have as seen. */
+static void book_pairs(stepping *s)
+{
+    double saved_s = 0;
+    for (uint32_t i = 0; i < s->timing.schedule.stages; i++) {
+        saved_s += s->timing.played.stage_saved_s[i] / s->timing.schedule.stages;
+    }
+    s->step->cause_s[WEIR_CAUSE_COMMUNICATION_ALL_TO_ALL] -= saved_s;
+    s->step->axis[WEIR_AXIS_EXPERT].exposed_s -= saved_s;
+    s->step->hidden_s += saved_s;
+}
+
 static void book_messages(stepping *s)
 {
     const weir_train_plan *p = &s->job->plan;
@@ -131,6 +143,7 @@ weir_code weir_train_step_of(const weir_train_job *job, weir_train_scratch *scra
         return code;
     }
     book_passes(&s);
+    book_pairs(&s);
     book_idle(&s);
     book_messages(&s);
     weir_train_tail_book(&s.timing.tail, &s.timing.played, &made);

@@ -78,7 +78,7 @@ static weir_code play(const weir_train_job *job, const double *free_s, weir_aren
     const weir_schedule_costs costs = {.times = t->times,
                                        .send_s = t->costs.send_s,
                                        .sends_block = !job->stack.overlaps_pipeline,
-                                       .paired_s = t->costs.paired_s,
+                                       .pair = t->costs.pair,
                                        .ready_s = t->ready_s,
                                        .free_s = free_s};
     weir_code code = weir_schedule_play(&t->schedule, &costs, arena, &t->played, err);

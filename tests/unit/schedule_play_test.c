@@ -29,6 +29,7 @@ typedef struct {
     weir_schedule_wish wish;
     weir_pass_times times[MOST_STAGES * MOST_CHUNKS];
     double ready_s[MOST_STAGES * MOST_CHUNKS];
+    weir_pair_share pair[MOST_STAGES * MOST_CHUNKS];
     weir_schedule_costs costs;
     weir_schedule schedule;
     weir_schedule_times played;
@@ -50,10 +51,18 @@ static bool draw(job *j, uint64_t *random)
     for (uint32_t i = 0; i < MOST_STAGES * MOST_CHUNKS; i++) {
         j->times[i] = (weir_pass_times){seconds(random), seconds(random), seconds(random)};
         j->ready_s[i] = seconds(random);
+        const weir_pass_times *t = &j->times[i];
+        double forward = t->forward_s * below(random, 5) / 4;
+        double backward = t->dgrad_s * below(random, 5) / 4;
+        j->pair[i] = (weir_pair_share){.forward_exchange_s = forward,
+                                       .backward_exchange_s = backward,
+                                       .forward_kernels_s = t->forward_s - forward,
+                                       .dgrad_kernels_s = t->dgrad_s - backward,
+                                       .wgrad_kernels_s = t->wgrad_s};
     }
     j->costs = (weir_schedule_costs){.times = j->times,
                                      .send_s = w->send_s,
-                                     .paired_s = below(random, 8) / 16.0,
+                                     .pair = j->pair,
                                      .ready_s = has_ready ? j->ready_s : NULL};
     return weir_schedule_is_possible(w->kind, w->stages, w->chunks, w->micro_batches, &fault);
 }
@@ -77,7 +86,7 @@ static void for_many(property holds)
 {
     uint64_t random = SEED;
     uint32_t seen[WEIR_SCHEDULE_COUNT] = {0};
-    for (uint32_t n = 0; n < 4000; n++) {
+    for (uint32_t n = 0; n < 5000; n++) {
         job j;
         if (draw(&j, &random)) {
             seen[j.wish.kind]++;
@@ -176,6 +185,21 @@ static double earliest(const job *j, const double *end, uint32_t stage, uint32_t
     return forward && j->costs.ready_s ? fmax(at, j->costs.ready_s[position]) : at;
 }
 
+/* Kernels of the gradients of weights are lent to the one exchange or to the other: none, all, or
+ * as much as one of them lacks. */
+static double hidden(const weir_pair_share *f, const weir_pair_share *b)
+{
+    double w = b->wgrad_kernels_s, most = 0;
+    const double lent[] = {0, w, f->forward_exchange_s - b->dgrad_kernels_s,
+                           w - (b->backward_exchange_s - f->forward_kernels_s)};
+    for (int i = 0; i < 4; i++) {
+        double one = fmin(w, fmax(0, lent[i]));
+        most = fmax(most, fmin(f->forward_exchange_s, b->dgrad_kernels_s + one) +
+                              fmin(b->backward_exchange_s, f->forward_kernels_s + w - one));
+    }
+    return most;
+}
+
 static bool relax(const job *j, double *start, double *end)
 {
     bool changes = false;
@@ -187,7 +211,8 @@ static bool relax(const job *j, double *start, double *end)
                 double other = length(j, s, i + 1);
                 end[i] = 0; /* the second does not wait for the first */
                 at = fmax(at, earliest(j, end, s, i + 1));
-                takes = fmax(takes + other - j->costs.paired_s, fmax(takes, other));
+                takes += other -
+                         hidden(&j->pair[position_at(j, s, i)], &j->pair[position_at(j, s, i + 1)]);
             }
             for (uint32_t k = i; k <= i + is_pair; k++) {
                 changes |= start[k] < at || end[k] < at + takes;

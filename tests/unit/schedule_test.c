@@ -111,12 +111,16 @@ static void dual_pipes_idle_by_their_formula(void **state)
         for (uint32_t m = 4 * half; m <= 12 * half; m += 4) {
             const double saved = 0.25 * (m % 5), each = (3 - saved) + 2 - 3;
             const weir_pass_times twice = {2, 2, 2};
+            weir_pair_share pair[16];
+            for (uint32_t i = 0; i < 16; i++) {
+                pair[i] = (weir_pair_share){.forward_exchange_s = saved, .dgrad_kernels_s = saved};
+            }
             outcome o = play(wish_of(WEIR_SCHEDULE_DUALPIPE, 2 * half, 1, m), EQUAL, false,
-                             (weir_schedule_costs){.paired_s = saved});
+                             (weir_schedule_costs){.pair = pair});
             expect(o.played.makespan_s - o.played.stage_busy_s[half], (half - 1) * each);
             weir_arena_free(o.arena);
             o = play(wish_of(WEIR_SCHEDULE_DUALPIPE_V, half, 2, m / 2), twice, false,
-                     (weir_schedule_costs){.paired_s = saved});
+                     (weir_schedule_costs){.pair = pair});
             expect(o.played.makespan_s - o.played.stage_busy_s[half - 1], (half - 1) * each);
             weir_arena_free(o.arena);
         }

@@ -152,6 +152,35 @@ static void it_takes_as_long_as_in_closed_form(void **state)
     }
 }
 
+/* 32 layers of experts on nodes of eight: what pairs hide is the same in both. */
+static void pairs_hide_what_they_do_in_closed_form(void **state)
+{
+    (void)state;
+    job_sample mixture;
+    assert_true(sample_make("mixtral-8x7b", &mixture));
+    weir_train_job *job = &mixture.job;
+    weir_train_plan *p = &job->plan;
+    p->data = p->expert = 8;
+    for (uint32_t i = 0; i < 8; i++) {
+        p->schedule = i % 2 ? WEIR_SCHEDULE_DUALPIPE : WEIR_SCHEDULE_DUALPIPE_V;
+        p->chunks = i % 2 ? 1 : 2;
+        p->pipeline = 4;
+        p->micro_batches = 8 + 4 * (i / 4);
+        p->global_batch = p->micro_batches * p->data;
+        job->stack.overlaps_pipeline = true;
+        double seen_s = step_s(job);
+        job->stack.overlaps_experts = true;
+        job->stack.overlap_slowdown = 0.125 * (i / 2 % 2);
+        assert_true(step_s(job) < seen_s * 0.999);
+        played_step played;
+        play(&(weir_train_play){.job = job, .steps = 1}, &played);
+        assert_true(fabs((double)played.run.end_ns - step_s(job) * 1e9) <= played.longest);
+        clear(&played);
+        job->stack.overlaps_experts = false;
+    }
+    sample_clear(&mixture);
+}
+
 static weir_train_job grid(uint32_t tensor, uint32_t pipeline, uint32_t data)
 {
     weir_train_job job = plain;
@@ -488,6 +517,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_takes_as_long_as_in_closed_form),
+        cmocka_unit_test(pairs_hide_what_they_do_in_closed_form),
         cmocka_unit_test(steps_follow_each_other),
         cmocka_unit_test(steps_without_a_barrier_take_their_period),
         cmocka_unit_test(folded_and_unfolded_agree),

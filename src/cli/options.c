@@ -1,52 +1,17 @@
 #include "cli/options.h"
 
+#include "base/nearest.h"
+
 #include <string.h>
 
 enum { NAME_MAX_LENGTH = 63 };
 
-/* Edits (insert, delete, replace, swap of neighbours) that make b of a: Damerau's restricted
- * distance, three rows of the table at a time. */
-static uint32_t edit_distance(const char *a, const char *b)
-{
-    uint32_t rows[3][NAME_MAX_LENGTH + 2];
-    uint32_t na = (uint32_t)strlen(a);
-    uint32_t nb = (uint32_t)strlen(b);
-    if (na > NAME_MAX_LENGTH || nb > NAME_MAX_LENGTH)
-        return UINT32_MAX;
-    for (uint32_t j = 0; j <= nb; j++)
-        rows[0][j] = j;
-    for (uint32_t i = 1; i <= na; i++) {
-        uint32_t *row = rows[i % 3];
-        const uint32_t *above = rows[(i + 2) % 3];
-        const uint32_t *above_that = rows[(i + 1) % 3];
-        row[0] = i;
-        for (uint32_t j = 1; j <= nb; j++) {
-            uint32_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
-            if (above[j] + 1 < best)
-                best = above[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped && above_that[j - 2] + 1 < best)
-                best = above_that[j - 2] + 1;
-            row[j] = best;
-        }
-    }
-    return rows[na % 3][nb];
-}
-
 const char *nearest_name(const char *text, const char *const *names, uint32_t count)
 {
-    const char *best = NULL;
-    uint32_t best_distance = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t distance = edit_distance(text, names[i]);
-        if (distance < best_distance) {
-            best_distance = distance;
-            best = names[i];
-        }
-    }
-    return best && best_distance <= (strlen(text) + 2) / 3 ? best : NULL;
+    uint32_t near[WEIR_NEAR_MOST];
+    bool is_close = false;
+    weir_nearest_words(weir_str_from(text), names, count, near, &is_close);
+    return is_close ? names[near[0]] : NULL;
 }
 
 const char *nearest_command(const char *text)

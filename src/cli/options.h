@@ -60,8 +60,7 @@ cli_args args_start(const cli_command *command, int argc, char **argv);
  * WEIR_ERR_USAGE names the option and, where one is near, the one that was meant. */
 weir_code args_next(cli_args *args, cli_arg *arg, weir_err *err);
 
-/* The entry of names nearest to text, or NULL where none is near: at most a third of its letters
- * would have to change. */
+/* The entry of names nearest to text, or NULL where none is close (base/nearest.h). */
 const char *nearest_name(const char *text, const char *const *names, uint32_t count);
 /* The same among the commands. */
 const char *nearest_command(const char *text);

@@ -125,12 +125,12 @@ static weir_code find_kind(const char *name, const presets_kind **kind, weir_err
 
 static weir_code refuse_id(const presets_table *table, const char *id, weir_err *err)
 {
-    const char *near = NULL;
-    for (uint32_t i = 0; i < table->count && !near; i++)
-        near = nearest_name(id, &table->rows[i].id, 1);
-    for (uint32_t i = 0; *id && i < table->count && !near; i++)
-        if (strstr(table->rows[i].id, id))
-            near = table->rows[i].id;
+    enum { MOST = 512 };
+    const char *ids[MOST];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < table->count && count < MOST; i++)
+        ids[count++] = table->rows[i].id;
+    const char *near = nearest_name(id, ids, count);
     if (near)
         return weir_err_set(err, WEIR_ERR_USAGE, "presets: %s has no %s; did you mean %s?",
                             table->kind->kind, id, near);

@@ -1,6 +1,7 @@
 #include "codec/yaml.h"
 
 #include "base/arena.h"
+#include "base/nearest.h"
 #include "base/sort.h"
 
 #include <assert.h>
@@ -14,7 +15,8 @@ enum {
     MAX_BYTES = 16 << 20,
     MAX_DEPTH = 64,
     MAX_NODES = 1000000,
-    EXCERPT = 60 /* bytes of the input that a sentence shows */
+    EXCERPT = 60,  /* bytes of the input that a sentence shows */
+    EXPECTED = 320 /* bytes of the words that it expected */
 };
 
 struct weir_yaml {
@@ -524,13 +526,11 @@ weir_code weir_yaml_check_keys(const weir_yaml *doc, const weir_yaml_node *node,
             i++;
         }
         if (i == known_count) {
-            char key[EXCERPT + 4];
-            uint32_t near = weir_nearest_word(m->key, known, known_count);
+            char key[EXCERPT + 4], expected[EXPECTED];
+            weir_expected_word(m->key, known, known_count, expected, sizeof expected);
             excerpt(key, m->key);
-            return weir_yaml_fail_key(doc, m, err, "found unknown key '%s', expected '%s'%s", key,
-                                      near == WEIR_NONE ? known[0] : known[near],
-                                      near == WEIR_NONE && known_count > 1 ? " or another known key"
-                                                                           : "");
+            return weir_yaml_fail_key(doc, m, err, "found unknown key '%s', expected %s", key,
+                                      expected);
         }
     }
     return WEIR_OK;
@@ -567,64 +567,7 @@ weir_code weir_yaml_choice(const weir_yaml *doc, const weir_yaml_node *node,
             }
         }
     }
-    char expected[160];
-    uint32_t near = weir_nearest_word(node->text, words, word_count);
-    snprintf(expected, sizeof expected, near == WEIR_NONE ? "a word such as '%s'" : "'%s'",
-             words[near == WEIR_NONE ? 0 : near]);
+    char expected[EXPECTED];
+    weir_expected_word(node->text, words, word_count, expected, sizeof expected);
     return weir_yaml_reject(doc, node, expected, err);
-}
-
-/* --- nearest word ------------------------------------------------------------------------- */
-
-enum { WORD = 40 }; /* longer words are compared by their first bytes */
-
-static uint32_t min3(uint32_t a, uint32_t b, uint32_t c)
-{
-    uint32_t m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
-/* Optimal string alignment distance (Damerau-Levenshtein without edits between swapped bytes). */
-static uint32_t edits(weir_str a, weir_str b)
-{
-    uint32_t rows[3][WORD + 1];
-    uint32_t *before = rows[0], *last = rows[1], *now = rows[2];
-    uint32_t an = a.n < WORD ? a.n : WORD, bn = b.n < WORD ? b.n : WORD;
-    memset(rows, 0, sizeof rows);
-    for (uint32_t j = 0; j <= bn; j++) {
-        last[j] = j;
-    }
-    for (uint32_t i = 1; i <= an; i++) {
-        now[0] = i;
-        for (uint32_t j = 1; j <= bn; j++) {
-            uint32_t replaced = last[j - 1] + (a.p[i - 1] != b.p[j - 1]);
-            now[j] = min3(last[j] + 1, now[j - 1] + 1, replaced);
-            if (i > 1 && j > 1 && a.p[i - 1] == b.p[j - 2] && a.p[i - 2] == b.p[j - 1] &&
-                before[j - 2] + 1 < now[j]) {
-                now[j] = before[j - 2] + 1;
-            }
-        }
-        uint32_t *free_row = before;
-        before = last;
-        last = now;
-        now = free_row;
-    }
-    return last[bn];
-}
-
-uint32_t weir_nearest_word(weir_str word, const char *const *words, uint32_t word_count)
-{
-    uint32_t best = WEIR_NONE, best_edits = UINT32_MAX;
-    for (uint32_t i = 0; i < word_count; i++) {
-        uint32_t e = edits(word, weir_str_from(words[i]));
-        if (e < best_edits) {
-            best = i;
-            best_edits = e;
-        }
-    }
-    if (best == WEIR_NONE) {
-        return WEIR_NONE;
-    }
-    uint32_t longer = weir_str_from(words[best]).n > word.n ? weir_str_from(words[best]).n : word.n;
-    return best_edits * 2 <= longer ? best : WEIR_NONE;
 }

@@ -49,7 +49,7 @@ const weir_yaml_node *weir_yaml_find(const weir_yaml_node *mapping, const char *
 /* The member, which must be there and of that kind. */
 weir_code weir_yaml_need(const weir_yaml *doc, const weir_yaml_node *mapping, const char *key,
                          weir_yaml_kind kind, const weir_yaml_node **node, weir_err *err);
-/* An error unless node is a mapping whose keys are all among known; it names the nearest one. */
+/* An error unless node is a mapping whose keys are all among known; it names the near ones. */
 weir_code weir_yaml_check_keys(const weir_yaml *doc, const weir_yaml_node *node,
                                const char *const *known, uint32_t known_count, weir_err *err);
 /* A whole number, digits only. */
@@ -63,14 +63,10 @@ weir_code weir_yaml_fail(const weir_yaml *doc, const weir_yaml_node *node, weir_
                          const char *fmt, ...) WEIR_PRINTF(4, 5);
 weir_code weir_yaml_fail_key(const weir_yaml *doc, const weir_yaml_node *member, weir_err *err,
                              const char *fmt, ...) WEIR_PRINTF(4, 5);
-/* Like weir_yaml_reject for a scalar that must be one of words; names the nearest. *index: which
- * one it is. */
+/* Like weir_yaml_reject for a scalar that must be one of words; names the near ones. *index:
+ * which one it is. */
 weir_code weir_yaml_choice(const weir_yaml *doc, const weir_yaml_node *node,
                            const char *const *words, uint32_t word_count, uint32_t *index,
                            weir_err *err);
-
-/* The index of the word that takes the fewest edits (insert, delete, replace, swap neighbours) from
- * word, WEIR_NONE where even the best shares less than half of it. Tie: the earlier. */
-uint32_t weir_nearest_word(weir_str word, const char *const *words, uint32_t word_count);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/grow.h"
 #include "base/intern.h"
+#include "base/nearest.h"
 #include "base/sort.h"
 #include "codec/yaml.h"
 #include "scenario/unit.h"
@@ -72,7 +73,7 @@ static weir_code no_memory(weir_err *err)
 static weir_code read_heading(reader *r, const weir_csv_field *fields, uint32_t count,
                               weir_err *err)
 {
-    char expected[96];
+    char expected[200];
     for (uint32_t c = 0; c < COLUMN_COUNT; c++) {
         r->at[c] = WEIR_NONE;
     }
@@ -82,9 +83,8 @@ static weir_code read_heading(reader *r, const weir_csv_field *fields, uint32_t 
             c++;
         }
         if (c == COLUMN_COUNT) {
-            uint32_t near = weir_nearest_word(fields[i].text, column_names, COLUMN_COUNT);
-            snprintf(expected, sizeof expected, "a column such as '%s'",
-                     column_names[near == WEIR_NONE ? 0 : near]);
+            weir_expected_word(fields[i].text, column_names, COLUMN_COUNT, expected,
+                               sizeof expected);
             return fail(r, &fields[i], expected, err);
         }
         if (r->at[c] != WEIR_NONE) {

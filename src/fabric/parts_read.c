@@ -2,6 +2,7 @@
 #include "fabric/parts_inside.h"
 
 #include "base/grow.h"
+#include "base/nearest.h"
 #include "scenario/preset.h"
 #include "scenario/unit.h"
 
@@ -346,11 +347,11 @@ static weir_code find_named(const weir_parts *parts, part_kind kind, const weir_
     for (uint32_t i = 0; i < n; i++) {
         words[i] = part_id(all->items[i]);
     }
-    char expected[200];
-    uint32_t near = weir_nearest_word(node->text, words, n);
+    char near[120], expected[200];
+    bool is_near = weir_nearest_list(node->text, words, n, near, sizeof near);
     snprintf(expected, sizeof expected, "%s%s%s of `weir presets %s` or a mapping of its figures",
-             near == WEIR_NONE ? "a " : "'", near == WEIR_NONE ? tables[kind].what : words[near],
-             near == WEIR_NONE ? "" : "' or another one", tables[kind].folder);
+             is_near ? "" : "a ", is_near ? near : tables[kind].what,
+             is_near ? " or another one" : "", tables[kind].folder);
     return weir_yaml_reject(doc, node, expected, err);
 }
 

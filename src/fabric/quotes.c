@@ -1,6 +1,7 @@
 /* Quotes of the user: a CSV whose rows overrule the prices of the presets. */
 #include "fabric/parts_inside.h"
 
+#include "base/nearest.h"
 #include "scenario/unit.h"
 
 #include <stdio.h>
@@ -102,10 +103,10 @@ static weir_code unknown_item(const quotes *q, const weir_csv_field *item, weir_
             words[n++] = part_id(all->items[i]);
         }
     }
-    char due[160];
-    uint32_t near = weir_nearest_word(item->text, words, n);
-    snprintf(due, sizeof due, near == WEIR_NONE ? "%s" : "'%s' or another item of `weir presets`",
-             near == WEIR_NONE ? "the id of a part or a price of `weir presets`" : words[near]);
+    char near[120], due[160];
+    bool found = weir_nearest_list(item->text, words, n, near, sizeof near);
+    snprintf(due, sizeof due, "%s%s", found ? near : "the id of a part or a price",
+             found ? " or another item of `weir presets`" : " of `weir presets`");
     return quote_fail(q, item, due, err);
 }
 

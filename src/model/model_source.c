@@ -1,5 +1,6 @@
 #include "model/model_source.h"
 
+#include "base/nearest.h"
 #include "model/model_config.h"
 #include "model/model_keys.h"
 #include "scenario/preset.h"
@@ -45,16 +46,18 @@ static weir_code unknown_preset(const weir_yaml *doc, const weir_yaml_node *at, 
         words[count] = ids[count];
         count++;
     }
-    uint32_t near = weir_nearest_word(name, words, count);
-    const char *shown = near == WEIR_NONE ? "llama3-8b" : words[near];
+    char shown[3 * WEIR_MODEL_ID] = "'llama3-8b'";
+    if (weir_nearest_word(name, words, count) != WEIR_NONE) {
+        weir_nearest_list(name, words, count, shown, sizeof shown);
+    }
     if (at) {
-        char expected[160];
-        snprintf(expected, sizeof expected, "a model of presets/models such as '%s', or a file %s",
+        char expected[sizeof shown + 80];
+        snprintf(expected, sizeof expected, "a model of presets/models such as %s, or a file %s",
                  shown, "ending in .json");
         return weir_yaml_reject(doc, at, expected, err);
     }
     return weir_err_set(err, WEIR_ERR_USAGE,
-                        "found model '%.*s', expected one of presets/models such as '%s'",
+                        "found model '%.*s', expected one of presets/models such as %s",
                         (int)(name.n < 60 ? name.n : 60), name.p, shown);
 }
 

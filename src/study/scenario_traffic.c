@@ -1,6 +1,8 @@
 /* scenario_traffic.c: what is sent: phases, groups, demand matrices, and what disturbs them. */
 #include "study/scenario_inside.h"
 
+#include "base/nearest.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -35,24 +35,6 @@ const weir_key_table train_cluster_keys = {
 
 /* --- what is not written ------------------------------------------------------------------ */
 
-/* "h100" for the accelerators that begin so: names them. False: there are none. */
-static bool is_start(const train_reader *r, weir_str text, char *names, size_t n)
-{
-    uint32_t count, found = 0;
-    const weir_accelerator *all = weir_accelerators_list(r->shelf->accelerators, &count);
-    size_t used = 0;
-    for (uint32_t i = 0; i < count && text.n > 1; i++) {
-        weir_str id = weir_str_from(all[i].id);
-        if (weir_str_eq(id, text)) {
-            return false;
-        }
-        if (weir_str_starts(id, text) && used + id.n + 3 < n) {
-            used += (size_t)snprintf(names + used, n - used, "%s%s", found++ ? ", " : "", id.p);
-        }
-    }
-    return found > 0;
-}
-
 /* The name of the accelerator, one of presets/accelerators. */
 static weir_code read_name(train_reader *r, const weir_yaml_node *cluster, const char **name,
                            weir_err *err)
@@ -63,11 +45,6 @@ static weir_code read_name(train_reader *r, const weir_yaml_node *cluster, const
         return weir_yaml_fail(r->source.doc, cluster, err,
                               "found no accelerator, expected accelerator: h100-sxm or another one "
                               "of presets/accelerators");
-    }
-    char names[160];
-    if (named->kind == WEIR_YAML_SCALAR && is_start(r, named->text, names, sizeof names)) {
-        return weir_yaml_fail(r->source.doc, named, err, "found '%s', expected one of %s",
-                              named->text.p, names);
     }
     return scenario_read_id(&ids, named, "accelerators", name, err);
 }

@@ -71,7 +71,7 @@ static void says_what_is_wrong_with_a_list(void **state)
         {"", "c.csv: found no cables, expected a row from,to,rate and one for each"},
         {"from,to,rate\n", "c.csv: found no cables, expected a row from,to,rate and one for each"},
         {"from,to,rate,latancy\nd0,d1,1 GB/s,1 us\n",
-         "c.csv:1:14: found 'latancy', expected a column such as 'latency'"},
+         "c.csv:1:14: found 'latancy', expected 'latency'"},
         {"from,to,rate,to\n", "c.csv:1:14: found 'to', expected each column once"},
         {"from,to\nd0,d1\n", "c.csv:1: found no column 'rate', which is needed"},
         {"from,to,rate\nd0,d1\n", "c.csv:2:1: found 'd0', expected a row of 3 fields, found 2"},

@@ -1,5 +1,6 @@
 /* presets/fabrics: every one is read, says where its figures are from, and builds what it is named
  * after. */
+#include "base/nearest.h"
 #include "fabric/part_list.h"
 #include "scenario/preset.h"
 #include "study/fabric_candidate.h"

@@ -296,7 +296,7 @@ static void says_what_is_wrong_in_an_extra_file(void **state)
          ":4:17: found 'allreduce', expected 'all_reduce'"},
         {"families:\n  - name: x\n    class: math\n    cause: compute.gemm\n    flags: [gem]\n"
          "    patterns: []\n",
-         ":5:13: found 'gem', expected 'gemm'"},
+         ":5:13: found 'gem', expected one of gemm, experts, attention"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char sentence[512];

@@ -186,7 +186,7 @@ static void says_what_was_found_and_what_was_expected(void **state)
         {"name: x\nsizes: []\n", 1, "t.yaml:2:8: found a list of 0, expected 1 to 3 values"},
         {"name: x\nsizes: [4, x]\n", 1,
          "t.yaml:2:12: found 'x', expected a whole number, at least 1"},
-        {"name: x\ncolour: rde\n", 0, "t.yaml:2:9: found 'rde', expected 'red'"},
+        {"name: x\ncolour: rde\n", 0, "t.yaml:2:9: found 'rde', expected one of red, green"},
         {"name: x\nshare: 0\n", 0, "t.yaml:2:8: found '0', expected a number above 0 and up to 1"},
         {"name: x\nshare: 1.01\n", 0,
          "t.yaml:2:8: found '1.01', expected a number above 0 and up to 1"},

@@ -151,7 +151,7 @@ static void names_the_nearest_model_type(void **state)
     (void)state;
     expect_error("{\"model_type\": \"lama\"}", "config.json:1:16: found 'lama', expected 'llama'");
     expect_error("{\"model_type\": \"deepseek_v4\"}",
-                 "config.json:1:16: found 'deepseek_v4', expected 'deepseek_v2'");
+                 "config.json:1:16: found 'deepseek_v4', expected 'deepseek_v2' or 'deepseek_v3'");
     expect_error("{\"hidden_size\": 1}",
                  "config.json:1:1: found no key 'model_type', which is needed here");
 }

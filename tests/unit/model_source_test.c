@@ -135,7 +135,8 @@ static void says_what_was_expected(void **state)
         "1 to 4");
     expect_error("model: nowhere/config.json\n", "nowhere/config.json: cannot be opened");
     expect_error("model: {preset: llama3-8b, confidence: sure}\n",
-                 "train.yaml:1:40: found 'sure', expected a word such as 'verified'");
+                 "train.yaml:1:40: found 'sure', expected one of verified, secondary, memory, "
+                 "derived, fitted");
     expect_error("model: [1]\n",
                  "train.yaml:1:8: found a list, expected a model's name, file or dimensions");
     weir_err err = {0};

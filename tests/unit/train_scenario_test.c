@@ -377,7 +377,7 @@ static void unknown_models_stacks_and_keys_name_the_nearest(void **state)
 static void an_unknown_model_type_is_refused(void **state)
 {
     refused("model", "{model_type: mamba, num_hidden_layers: 2}",
-            "--set model: found 'mamba', expected a word such as 'llama'");
+            "--set model: found 'mamba', expected one such as 'llama', 'mistral', 'mixtral'");
 }
 
 static void values_without_unit_or_out_of_range_are_refused(void **state)
@@ -428,9 +428,9 @@ static void an_accelerator_without_a_usual_node_needs_its_nic(void **state)
             "job.yaml:2:10: found no nic, which is needed: presets/hosts.yaml has no usual node of "
             "v100-sxm-32gb, expected for example nic: cx7-400g, and node_link");
     refused("cluster.accelerator", "gb",
-            "--set cluster.accelerator: found 'gb', expected one of gb200, gb300");
+            "--set cluster.accelerator: found 'gb', expected 'gb200' or 'gb300'");
     refused("cluster.accelerator", "b20-sxm",
-            "--set cluster.accelerator: found 'b20-sxm', expected 'b200-sxm'");
+            "--set cluster.accelerator: found 'b20-sxm', expected 'b200-sxm' or 'h20-sxm'");
     refused("cluster", "{nodes: 4}",
             "--set cluster: found no accelerator, expected accelerator: h100-sxm or another one of "
             "presets/accelerators");

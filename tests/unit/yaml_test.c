@@ -179,17 +179,6 @@ static void refuses_numbers_that_are_none(void **state)
     weir_yaml_free(doc);
 }
 
-static void finds_the_word_with_the_fewest_edits(void **state)
-{
-    (void)state;
-    static const char *const words[] = {"memory", "math", "copy", "communication"};
-    assert_int_equal(weir_nearest_word(WEIR_STR("memroy"), words, 4), 0);
-    assert_int_equal(weir_nearest_word(WEIR_STR("maths"), words, 4), 1);
-    assert_int_equal(weir_nearest_word(WEIR_STR("comunication"), words, 4), 3);
-    assert_int_equal(weir_nearest_word(WEIR_STR("xyz"), words, 4), WEIR_NONE);
-    assert_int_equal(weir_nearest_word(WEIR_STR("a"), words, 0), WEIR_NONE);
-}
-
 static void says_that_a_file_cannot_be_opened(void **state)
 {
     (void)state;
@@ -212,7 +201,6 @@ int main(void)
         cmocka_unit_test(keeps_the_first_error),
         cmocka_unit_test(needs_what_is_needed),
         cmocka_unit_test(refuses_numbers_that_are_none),
-        cmocka_unit_test(finds_the_word_with_the_fewest_edits),
         cmocka_unit_test(says_that_a_file_cannot_be_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

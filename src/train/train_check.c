@@ -185,6 +185,21 @@ static bool check_batch(const checker *c)
     return true;
 }
 
+/* A learned table of positions ends; packed documents begin anew in it. */
+static bool check_positions(const checker *c)
+{
+    const weir_model *m = c->job->model;
+    const weir_train_plan *p = &c->job->plan;
+    bool is_bound = m->positions == WEIR_POSITIONS_LEARNED && m->max_positions > 0 && p->pairs == 0;
+    if (!is_bound || p->sequence <= m->max_positions) {
+        return true;
+    }
+    return fail(c, "plan.sequence", m->max_positions,
+                "found %u tokens for a model that has learned %u positions, expected at most %u, "
+                "or model.max_positions: %u",
+                p->sequence, m->max_positions, m->max_positions, p->sequence);
+}
+
 /* What model/ says of a split, under the keys of the scenario. */
 static bool check_split(const checker *c)
 {
@@ -375,7 +390,7 @@ static bool check_format(const checker *c)
 bool weir_train_is_sound(const weir_train_job *job, uint64_t devices, weir_train_fault *fault)
 {
     const checker c = {job, devices, fault};
-    return check_split(&c) && check_world(&c) && check_batch(&c) && check_experts(&c) &&
-           check_context(&c) && check_sharding(&c) && check_stage_count(&c) && check_layout(&c) &&
-           check_recompute(&c) && check_schedule(&c) && check_format(&c);
+    return check_positions(&c) && check_split(&c) && check_world(&c) && check_batch(&c) &&
+           check_experts(&c) && check_context(&c) && check_sharding(&c) && check_stage_count(&c) &&
+           check_layout(&c) && check_recompute(&c) && check_schedule(&c) && check_format(&c);
 }

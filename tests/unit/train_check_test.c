@@ -134,6 +134,36 @@ static void layouts_may_leave_chunks_empty(void **state)
     sample_clear(&s);
 }
 
+static void sequences_end_where_learned_positions_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        uint32_t most;
+    } models[] = {{"gpt2", 1024},
+                  {"opt-175b", 2048}}; /* of OPT's 2,050 rows two are no positions */
+    weir_train_fault fault = {0};
+    job_sample s;
+    for (uint32_t i = 0; i < 2; i++) {
+        begin(models[i].model, &s);
+        s.job.plan.sequence = models[i].most;
+        assert_true(weir_train_is_sound(&s.job, 1, &fault));
+        s.job.plan.sequence++;
+        expect_fault(&s, 1, "plan.sequence", "or model.max_positions");
+        s.job.plan.pairs = 512 * 512; /* packed documents of 1,023 tokens begin anew */
+        assert_true(weir_train_is_sound(&s.job, 1, &fault));
+        sample_clear(&s);
+    }
+    begin("bloom-7b1", &s); /* ALiBi, 2,048 positions in its training */
+    s.job.plan.sequence = 4096;
+    assert_true(weir_train_is_sound(&s.job, 1, &fault));
+    sample_clear(&s);
+    begin("llama2-7b", &s); /* rotary, 4,096 positions */
+    s.job.plan.sequence = 8192;
+    assert_true(weir_train_is_sound(&s.job, 1, &fault));
+    sample_clear(&s);
+}
+
 /* The last number of a sentence. */
 static uint64_t last_number(const char *text)
 {
@@ -225,6 +255,7 @@ int main(void)
         cmocka_unit_test(names_key_value_and_what_works),
         cmocka_unit_test(names_what_is_wrong_with_experts),
         cmocka_unit_test(layouts_may_leave_chunks_empty),
+        cmocka_unit_test(sequences_end_where_learned_positions_do),
         cmocka_unit_test(doing_as_told_ends_in_a_sound_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,18 +204,12 @@ def head_in_layers(config):
 
 
 def balanced(config, positions):
-    """Layers of each position such that the last one, with the head, is not the slowest."""
+    """Layers of each position: each takes those that its share of all FLOPs, the head's on the last
+    position, has room for."""
     layers, head = config.number("layers"), head_in_layers(config)
-    counts = [layers / positions] * positions
-    best = None
-    for last in range(0, layers // positions + 1):
-        rest = [(layers - last) // (positions - 1)] * (positions - 1)
-        for i in range((layers - last) % (positions - 1)):
-            rest[i + 1 if i + 1 < positions - 1 else 0] += 1
-        slowest = max(max(rest), last + head)
-        if best is None or slowest < best:
-            best, counts = slowest, rest + [last]
-    return counts
+    share = (layers + head) / positions
+    ends = [min(layers, int(share * (i + 1))) for i in range(positions - 1)] + [layers]
+    return [end - begin for begin, end in zip([0] + ends, ends)]
 
 
 def bridge_layout(text, positions):

@@ -166,8 +166,7 @@ static void put_traffic(const page *p, const weir_training_result *t)
         table_end(&rows);
         weir_quantity_si(table_cell(&rows), row->bytes_per_device, "B");
         table_end(&rows);
-        weir_quantity_si(table_cell(&rows),
-                         row->seconds > 0 ? row->bytes_per_device / row->seconds : NAN, "B/s");
+        weir_quantity_si(table_cell(&rows), row->bytes_per_s, "B/s");
         table_end(&rows);
         weir_quantity_si(table_cell(&rows), row->available_bytes_per_s, "B/s");
         table_end(&rows);

@@ -43,6 +43,7 @@ static weir_training_traffic_row traffic_row(const train_figures *f, weir_train_
     weir_axis_span span = weir_train_span(job, axis);
     bool is_inside = span.nodes <= 1;
     double busy_s = computing_s(f->step), bytes = f->step->axis[axis].bytes;
+    double seconds = f->step->axis[axis].seconds;
     int64_t steps = f->scenario->steps ? f->scenario->steps : 1;
     return (weir_training_traffic_row){
         .axis = weir_train_axis_name(axis),
@@ -51,7 +52,8 @@ static weir_training_traffic_row traffic_row(const train_figures *f, weir_train_
         .bytes_per_device = bytes,
         .needed_bytes_per_s = busy_s > 0 ? bytes / busy_s : NAN,
         .available_bytes_per_s = is_inside ? network->node_bytes_per_s : network->nic_bytes_per_s,
-        .seconds = f->step->axis[axis].seconds,
+        .bytes_per_s = seconds > 0 ? bytes / seconds : NAN,
+        .seconds = axis == WEIR_AXIS_PIPELINE ? 2 * seconds : seconds,
         .exposed_ns = exposed_ns / (int64_t)f->result->training->devices / steps};
 }
 

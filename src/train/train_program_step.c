@@ -222,11 +222,7 @@ static void put_meeting(draft_writer *w, weir_train_axis axis, uint32_t pass, ui
 /* All stages meet. */
 static void put_barrier(draft_writer *w, uint32_t number, double seconds)
 {
-    const weir_train_plan *plan = &w->d->play->job->plan;
-    weir_train_axis axis = plan->pipeline > 1 ? WEIR_AXIS_PIPELINE
-                           : plan->tensor > 1 ? WEIR_AXIS_TENSOR
-                                              : WEIR_AXIS_DATA;
-    put_meeting(w, axis, PASS_NORM, number, seconds);
+    put_meeting(w, weir_train_norm_axis(w->d->play->job), PASS_NORM, number, seconds);
 }
 
 /* Without a barrier: of the stage's own ranks, then joined to that of the stages before, and handed

@@ -105,6 +105,9 @@ static void book_messages(stepping *s)
         s->step->axis[WEIR_AXIS_PIPELINE].bytes += sends * s->timing.costs.send_bytes;
         s->step->axis[WEIR_AXIS_PIPELINE].seconds += sends * s->timing.costs.send_s;
     }
+    weir_train_axis axis = weir_train_norm_axis(s->job);
+    s->step->axis[axis].seconds += s->timing.tail.norm_s;
+    s->step->axis[axis].exposed_s += s->timing.tail.norm_s;
 }
 
 static void finish(stepping *s)

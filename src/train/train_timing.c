@@ -41,6 +41,15 @@ double weir_train_wgrad_share(const weir_train_job *job)
     return all > 0 ? fmin(1, kept / all) : 1;
 }
 
+weir_train_axis weir_train_norm_axis(const weir_train_job *job)
+{
+    const weir_train_plan *plan = &job->plan;
+    return !weir_train_has_barrier(job) ? WEIR_AXIS_DATA
+           : plan->pipeline > 1         ? WEIR_AXIS_PIPELINE
+           : plan->tensor > 1           ? WEIR_AXIS_TENSOR
+                                        : WEIR_AXIS_DATA;
+}
+
 static weir_code prepare(const weir_train_job *job, weir_arena *arena, weir_train_timing *t,
                          weir_err *err)
 {

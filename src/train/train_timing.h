@@ -30,6 +30,8 @@ bool weir_train_has_barrier(const weir_train_job *job);
 /* Of a pass's activations, what gradients of weights need: the products' inputs and the gradients
  * of their outputs (Qi et al., table 1: 32 of 34 + 5 a s / h). Of the model's last layer. */
 double weir_train_wgrad_share(const weir_train_job *job);
+/* The axis that the gradients' norm is booked under. */
+weir_train_axis weir_train_norm_axis(const weir_train_job *job);
 /* job: sound. The tables live in the arena. */
 weir_code weir_train_timing_of(const weir_train_job *job, weir_arena *arena,
                                weir_train_timing *timing, weir_err *err);

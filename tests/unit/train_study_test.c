@@ -108,6 +108,26 @@ static void mfu_counts_what_was_asked_for(void **state)
     clear(&b);
 }
 
+/* Of messages that hold both ends, too. */
+static void no_more_traffic_is_exposed_than_there_is(void **state)
+{
+    (void)state;
+    static const char *const stacks[] = {"nemo-24.12", "megatron-2022-selective", "megatron-core"};
+    for (int k = 0; k < 3; k++) {
+        char text[1024];
+        snprintf(text, sizeof text, "name: x\nmodel: llama3-8b\n" CLUSTER "stack: %s\n" PLAN,
+                 stacks[k]);
+        studied s = must_study(text, &(weir_train_options){.ignores_memory = true});
+        const weir_training_result *t = s.result->training;
+        for (uint32_t i = 0; i < t->traffic_count; i++) {
+            const weir_training_traffic_row *row = &t->traffic[i];
+            assert_true((double)row->exposed_ns * 1e-9 <= row->seconds * (1 + 1e-4));
+            assert_true(row->bytes_per_s <= row->available_bytes_per_s);
+        }
+        clear(&s);
+    }
+}
+
 /* Exposed traffic of the axes is all communication of the ledger. */
 static void traffic_adds_up_to_the_ledger(void **state)
 {
@@ -263,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_follow_from_the_step),
         cmocka_unit_test(mfu_counts_what_was_asked_for),
+        cmocka_unit_test(no_more_traffic_is_exposed_than_there_is),
         cmocka_unit_test(traffic_adds_up_to_the_ledger),
         cmocka_unit_test(stages_share_out_the_model),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),

@@ -220,7 +220,7 @@ weir_code train_read_data(train_reader *r, const weir_yaml_node *node, weir_err 
     weir_code code =
         node ? weir_keys_read(&r->source, node, &train_data_keys, 0, &raw, err) : WEIR_OK;
     if (code == WEIR_OK) {
-        r->scenario->job.stack.step_s += raw.wait_s;
+        r->scenario->job.data_wait_s = raw.wait_s;
     }
     return code;
 }

@@ -126,6 +126,22 @@ static weir_code read_rest(train_reader *r, const raw_scenario *raw, weir_err *e
     return code == WEIR_OK ? train_read_goodput(r, raw->reliability, raw->checkpoint, err) : code;
 }
 
+/* NULL: no memory. */
+static const char *place_of(const train_reader *r, const weir_yaml_node *section, const char *key)
+{
+    const weir_yaml_node *member = section ? weir_yaml_find(section, key) : NULL;
+    weir_err at = {0};
+    (void)weir_yaml_fail(r->source.doc, member ? member : section, &at, "%s", "");
+    return weir_arena_copy(r->source.arena, weir_str_from(at.text));
+}
+
+static weir_code note_places(train_reader *r, const weir_yaml_node *root, weir_err *err)
+{
+    r->scenario->steps_at = place_of(r, root, "steps");
+    r->scenario->batch_at = place_of(r, weir_yaml_find(root, "plan"), "global_batch");
+    return r->scenario->steps_at && r->scenario->batch_at ? WEIR_OK : scenario_no_memory(err);
+}
+
 static weir_code read_sections(train_reader *r, const weir_yaml_node *root, weir_err *err)
 {
     weir_train_scenario *s = r->scenario;
@@ -148,6 +164,9 @@ static weir_code read_sections(train_reader *r, const weir_yaml_node *root, weir
     }
     if (code == WEIR_OK) {
         code = check(r, root, err);
+    }
+    if (code == WEIR_OK) {
+        code = note_places(r, root, err);
     }
     return code == WEIR_OK ? read_rest(r, &raw, err) : code;
 }

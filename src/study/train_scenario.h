@@ -26,6 +26,8 @@
 
 typedef struct {
     const char *file; /* for errors */
+    /* where these keys are written, for errors: "file.yaml:3:5: "; of a missing key its section */
+    const char *steps_at, *batch_at;
     const char *name;
     uint64_t seed;
     uint32_t steps; /* to be played */

@@ -121,6 +121,19 @@ static weir_code check_end(const study *s, weir_err *err)
                         s->scenario->file);
 }
 
+/* A limit names its key first: where that is written goes before it. */
+static weir_code say_where(const weir_train_scenario *scenario, weir_code code, weir_err *err)
+{
+    if (code != WEIR_ERR_LIMIT) {
+        return code;
+    }
+    bool of_steps = weir_str_starts(weir_str_from(err->text), WEIR_STR("steps: "));
+    const char *place = of_steps ? scenario->steps_at : scenario->batch_at;
+    const weir_err what = *err;
+    *err = (weir_err){0};
+    return weir_err_set(err, code, "%s%s", place, what.text);
+}
+
 static weir_code play(study *s, weir_err *err)
 {
     const weir_train_scenario *scenario = s->scenario;
@@ -140,7 +153,7 @@ static weir_code play(study *s, weir_err *err)
                                       .link_count = scenario->link_count,
                                       .unfolded = s->options->unfolded,
                                       .budget = s->options->budget};
-        code = weir_train_program_build(&play, &s->program, err);
+        code = say_where(scenario, weir_train_program_build(&play, &s->program, err), err);
     }
     free(slow);
     code = code == WEIR_OK ? weir_spmd_play(&s->program.spmd, &s->run, err) : code;

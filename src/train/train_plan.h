@@ -164,6 +164,7 @@ typedef struct {
     weir_train_plan plan;
     weir_train_stack stack;
     weir_train_network network;
+    double data_wait_s; /* of each step, for its data */
 } weir_train_job;
 
 static inline uint64_t weir_train_devices(const weir_train_plan *plan)

@@ -45,9 +45,11 @@ static weir_code check_size(const draft *d, weir_err *err)
     return all <= PROGRAMS_MOST
                ? WEIR_OK
                : weir_err_set(err, WEIR_ERR_LIMIT,
-                              "the step has about %llu operations on %u stages; at most %d can be "
-                              "played, in closed form (--sweep, --lines) there is no limit",
-                              (unsigned long long)all, d->stages, PROGRAMS_MOST);
+                              "plan.global_batch: found %u micro-batches, which are about %llu "
+                              "operations on %u stages; at most %d can be played, in closed form "
+                              "(--sweep, --lines) there is no limit",
+                              d->timing.schedule.micro_batches, (unsigned long long)all, d->stages,
+                              PROGRAMS_MOST);
 }
 
 static weir_code reserve(draft *d, weir_err *err)
@@ -178,10 +180,11 @@ static weir_code check_played(const draft *d, weir_err *err)
     }
     return weir_err_set(
         err, WEIR_ERR_LIMIT,
-        "found %llu operations on %u devices and in %u step%s, expected at most %d to "
-        "be played: fewer steps, micro-batches or disturbed devices; in closed form "
-        "(--sweep, --lines) there is no limit",
-        (unsigned long long)all, out->devices, steps, steps == 1 ? "" : "s", PLAYED_MOST);
+        "%s: found %llu operations on %u devices and in %u step%s, expected at most %d to be "
+        "played: fewer steps, micro-batches or disturbed devices; in closed form (--sweep, "
+        "--lines) there is no limit",
+        steps > 1 ? "steps" : "plan.global_batch", (unsigned long long)all, out->devices, steps,
+        steps == 1 ? "" : "s", PLAYED_MOST);
 }
 
 static weir_code build(draft *d, weir_err *err)

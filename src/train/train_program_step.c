@@ -291,6 +291,7 @@ void draft_put_behind(draft_writer *w)
         put_norm_so_far(w);
     }
     put_idle(w, WEIR_CAUSE_DEPENDENCY_HOST, d->play->job->stack.step_s);
+    put_idle(w, WEIR_CAUSE_DEPENDENCY_DATA, d->play->job->data_wait_s);
     put_idle(w, WEIR_CAUSE_DEPENDENCY_STRAGGLER, d->jitter_s);
     draft_put_time(w, WEIR_STEP_COMPUTE, WEIR_CAUSE_CACHE_OPTIMIZER,
                    d->timing.tail.stage_optimizer_s[w->stage]);

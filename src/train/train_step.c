@@ -121,8 +121,9 @@ static void finish(stepping *s)
     step->tokens = (double)p->global_batch * p->sequence;
     double devices = (double)weir_train_devices(p);
     double jitter = s->timing.period_s * stack->jitter * (devices > 1 ? log2(devices) : 0);
-    step->rest_s = stack->step_s + jitter;
+    step->rest_s = stack->step_s + s->job->data_wait_s + jitter;
     step->cause_s[WEIR_CAUSE_DEPENDENCY_HOST] += stack->step_s;
+    step->cause_s[WEIR_CAUSE_DEPENDENCY_DATA] += s->job->data_wait_s;
     step->cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER] += jitter;
     step->step_s = 0;
     for (uint32_t i = 0; i < WEIR_CAUSE_COUNT; i++) {

@@ -15,7 +15,7 @@ typedef struct {
     double gather_s;                  /* parameters gathered that nothing hides */
     double reduce_s;                  /* gradients reduced that nothing hides */
     double optimizer_s;               /* with the gradient norm */
-    double rest_s;                    /* micro_batch_s, step_s, jitter */
+    double rest_s;                    /* step_s of the stack, its jitter, waiting for data */
     double cause_s[WEIR_CAUSE_COUNT]; /* mean over devices; add up to step_s */
     double hidden_s;                  /* communication under computing, mean over devices */
     double bubble_share;

@@ -233,12 +233,18 @@ static void disturbances_name_devices_and_their_links(void **state)
 static void waiting_for_data_lengthens_each_step(void **state)
 {
     weir_train_scenario s;
+    weir_train_step step[2];
+    weir_err err = {0};
+    weir_train_scratch *scratch = weir_train_scratch_new();
     read_with(NULL, 0, &s);
-    double before_s = s.job.stack.step_s;
+    assert_int_equal(weir_train_step_of(&s.job, scratch, &step[0], &err), WEIR_OK);
     weir_train_scenario_clear(&s);
     read_set("data.wait", "20 ms", &s);
-    assert_true(fabs(s.job.stack.step_s - before_s - 0.02) < 1e-15);
+    assert_int_equal(weir_train_step_of(&s.job, scratch, &step[1], &err), WEIR_OK);
+    assert_true(fabs(step[1].step_s - step[0].step_s - 0.02) < 1e-9);
+    assert_true(fabs(step[1].cause_s[WEIR_CAUSE_DEPENDENCY_DATA] - 0.02) < 1e-15);
     weir_train_scenario_clear(&s);
+    weir_train_scratch_free(scratch);
 }
 
 /* presets/reliability.yaml: 50,676 h, 10 min, 15 min; 14 bytes a parameter, 2 TB/s, 10 GB/s.

@@ -108,6 +108,17 @@ static void mfu_counts_what_was_asked_for(void **state)
     clear(&b);
 }
 
+static void limits_say_where_their_key_is_written(void **state)
+{
+    (void)state;
+    studied s;
+    weir_err err = {0};
+    const char *text = SMALL "disturb: {jitter: 0.02}\nsteps: 1000\n";
+    assert_int_equal(study(text, &(weir_train_options){0}, &s, &err), WEIR_ERR_LIMIT);
+    assert_non_null(strstr(err.text, "test.yaml:7:8: steps: found "));
+    clear(&s);
+}
+
 /* Of messages that hold both ends, too. */
 static void no_more_traffic_is_exposed_than_there_is(void **state)
 {
@@ -284,6 +295,7 @@ int main(void)
         cmocka_unit_test(rates_follow_from_the_step),
         cmocka_unit_test(mfu_counts_what_was_asked_for),
         cmocka_unit_test(no_more_traffic_is_exposed_than_there_is),
+        cmocka_unit_test(limits_say_where_their_key_is_written),
         cmocka_unit_test(traffic_adds_up_to_the_ledger),
         cmocka_unit_test(stages_share_out_the_model),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),

@@ -113,9 +113,12 @@ static void limits_say_where_their_key_is_written(void **state)
     (void)state;
     studied s;
     weir_err err = {0};
-    const char *text = SMALL "disturb: {jitter: 0.02}\nsteps: 1000\n";
-    assert_int_equal(study(text, &(weir_train_options){0}, &s, &err), WEIR_ERR_LIMIT);
-    assert_non_null(strstr(err.text, "test.yaml:7:8: steps: found "));
+    const char *text =
+        "name: x\nmodel: llama3-8b\n" CLUSTER "stack: nemo-24.12\nsteps: 1000\n"
+        "plan: {sequence: 8192, micro_batch: 1, global_batch: 65536, zero: 1, precision: bf16}\n";
+    const weir_train_options options = {.ignores_memory = true};
+    assert_int_equal(study(text, &options, &s, &err), WEIR_ERR_LIMIT);
+    assert_non_null(strstr(err.text, "test.yaml:5:8: steps: found "));
     clear(&s);
 }
 

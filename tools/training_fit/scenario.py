@@ -30,13 +30,9 @@ PRECISION = (("nvfp4", "fp4"), ("mxfp8", "fp8-block"), ("fp8_blockwise", "fp8-bl
 SCHEDULES = (("ZB-H1", "zb-h1"), ("ZB-1p", "zb-h1"), ("ZB-H2", "zb-h2"), ("ZB-2p", "zb-h2"),
              ("1F1B-I", "interleaved"), ("nterleaved", "interleaved"), ("1F1B", "1f1b"))
 DOCUMENT = 512  # tokens of a document that fine-tuning packs; of SQuAD they are shorter still
-# Rematerialisation of PaxML's recipes, by file and model (google/paxml: contrib/gpu/scripts_gpu/
-# configs.py, CHECKPOINT_POLICY; NVIDIA/dgxc-benchmarking: paxml/paxml_mod_configs.py): products of
-# weights are saved, or those of attention only, or nothing.
-PAX_SAVES_PRODUCTS = ["core", "norms", "activation"]
-PAX_REMAT = {("paxml_jax_toolbox", "GPT-5B"): PAX_SAVES_PRODUCTS,
-             ("dgxc_benchmarking", "GPT-3-5B"): PAX_SAVES_PRODUCTS,
-             ("dgxc_benchmarking", "GPT-3-175B"): PAX_SAVES_PRODUCTS + ["network"]}
+# PaxML's recipes name policies that save products (google/paxml: contrib/gpu/scripts_gpu/configs.py;
+# NVIDIA/dgxc-benchmarking: paxml/paxml_mod_configs.py), but each of their GPT runs, 5B and 175B, with
+# and without Transformer Engine, takes a whole forward pass more than that: full it is.
 # Ranks that share weights out in dgxc's PaxML recipes (paxml/configure.sh: nodes of FSDP x 8)
 PAX_FSDP = {"GPT-3-5B": 8, "GPT-3-175B": 128}
 GATED = re.compile(r"(?i)llama|qwen|mistral|mixtral|deepseek|grok")
@@ -157,12 +153,8 @@ def recompute(config, plan):
     text = config["recompute"]
     if not text:
         pax = "Pax" in config["framework"] and config["model"].startswith("GPT")
-        parts = PAX_REMAT.get((config.file, config["model"])) if pax else None
-        if parts:
-            plan.update(recompute="selective", recompute_parts=parts)
-        else:
-            plan["recompute"] = "full" if pax else "none"
-        config.filled.append("recompute: " + (", ".join(parts) if parts else plan["recompute"]))
+        plan["recompute"] = "full" if pax else "none"
+        config.filled.append("recompute: " + plan["recompute"])
         return
     count = re.match(r"full (\d+) layers/stage", text)
     if count:

@@ -173,5 +173,5 @@ FITTED = {
     "megatron-bridge-26": ("gemm_factor", "attention_factor", "memory_factor", "tensor_factor",
                            "expert_factor", "expert_sync"),
     "maxtext-2024": ("gemm_factor", "data_factor"),
-    "paxml-2023": ("gemm_factor", "memory_factor", "data_factor"),
+    "paxml-2023": ("gemm_factor", "data_factor"),
 }

@@ -65,7 +65,8 @@ static double core_bytes(const place *p)
 static double norm_bytes(const place *p)
 {
     double norms = p->m->norms_per_layer, inner = fmin(norms, 2);
-    double read = norms * p->mine * p->m->hidden * p->a;
+    double again = drops(p, WEIR_RECOMPUTE_OUTPUT) ? 1 : 0; /* the sum that the second norm reads */
+    double read = (norms - again) * p->mine * p->m->hidden * p->a;
     if (drops(p, WEIR_RECOMPUTE_NORMS)) {
         return read;
     }
@@ -77,6 +78,9 @@ static double norm_bytes(const place *p)
 static double output_bytes(const place *p)
 {
     double width = p->tokens * p->heads * weir_model_v_dim(p->m);
+    if (drops(p, WEIR_RECOMPUTE_OUTPUT) && drops(p, WEIR_RECOMPUTE_CORE)) {
+        return 0;
+    }
     if (p->shape->unfused_core) {
         return width * p->kept;
     }
@@ -128,8 +132,9 @@ static void mixture_bytes(const place *p, weir_activation_bytes *b)
     b->router = p->mine * m->experts * 4;
     b->network = m->shared_ffn ? network_bytes(p, p->tokens, m->shared_ffn / p->t) : 0;
     if (!drops(p, WEIR_RECOMPUTE_EXPERTS)) {
+        double given = s->early_weights ? 0 : p->a; /* what is weighted and summed */
         b->experts =
-            network_bytes(p, rows, m->expert_ffn / et) + rows * m->hidden * (p->kept + p->a);
+            network_bytes(p, rows, m->expert_ffn / et) + rows * m->hidden * (p->kept + given);
     }
 }
 

@@ -18,7 +18,8 @@ enum {
     WEIR_RECOMPUTE_UP = 8,         /* MLA: queries, keys and values from the latents */
     WEIR_RECOMPUTE_NETWORK = 16,   /* the whole dense network */
     WEIR_RECOMPUTE_EXPERTS = 32,   /* the whole mixture */
-    WEIR_RECOMPUTE_FULL = 64       /* all but the layer's input */
+    WEIR_RECOMPUTE_FULL = 64,      /* all but the layer's input */
+    WEIR_RECOMPUTE_OUTPUT = 128    /* attention's output projection and the sum behind it */
 };
 
 /* Bytes of one layer and micro-batch on one rank; the parts add up to total. */

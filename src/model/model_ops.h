@@ -139,6 +139,7 @@ typedef struct {
     bool fused_add;             /* residual adds are part of the norms behind them */
     bool fused_loss;            /* logits stay in 16 bits and are read once */
     bool separate_accumulation; /* gradients of weights are added by an operation of their own */
+    bool early_weights;         /* mixtures: rows take their weights before the last product */
     bool gathered_inputs;       /* sequence parallel: products keep their inputs gathered */
     bool split_activation;      /* activation function and gate are operations of their own */
     double pairs;       /* query-key pairs of a sequence, for packed documents, in layers without

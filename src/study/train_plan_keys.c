@@ -219,7 +219,7 @@ static const weir_key keys[] = {
      .shown = "[core]",
      .help =
          "for `selective`: core (attention), norms, activation, up (MLA's projections), network "
-         "(dense), experts",
+         "(dense), experts, output (attention's projection)",
      .example = "[core, norms]"},
     {.name = "recompute_layers",
      .type = WEIR_KEY_UINT,

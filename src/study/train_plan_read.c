@@ -18,10 +18,11 @@ static const char *const axes[] = {
 };
 static const char *const recomputes[] = {"none", "selective", "full", "block"};
 _Static_assert(WEIR_RECOMPUTE_PLAN_BLOCK == 3, "recomputes follows weir_recompute_plan");
-static const char *const part_names[] = {"core", "norms", "activation", "up", "network", "experts"};
-static const uint32_t part_masks[] = {WEIR_RECOMPUTE_CORE,       WEIR_RECOMPUTE_NORMS,
-                                      WEIR_RECOMPUTE_ACTIVATION, WEIR_RECOMPUTE_UP,
-                                      WEIR_RECOMPUTE_NETWORK,    WEIR_RECOMPUTE_EXPERTS};
+static const char *const part_names[] = {"core",    "norms",   "activation", "up",
+                                         "network", "experts", "output"};
+static const uint32_t part_masks[] = {
+    WEIR_RECOMPUTE_CORE,    WEIR_RECOMPUTE_NORMS,   WEIR_RECOMPUTE_ACTIVATION, WEIR_RECOMPUTE_UP,
+    WEIR_RECOMPUTE_NETWORK, WEIR_RECOMPUTE_EXPERTS, WEIR_RECOMPUTE_OUTPUT};
 _Static_assert(sizeof part_names / sizeof *part_names == sizeof part_masks / sizeof *part_masks,
                "a mask for each name");
 

@@ -149,6 +149,14 @@ static double weight_bytes(const estimate *e)
     return e->shape.bytes.activation > 2 ? e->shape.bytes.activation : 2;
 }
 
+/* Elements of the largest one that a device gathers as a whole. */
+static double largest_matrix(const estimate *e)
+{
+    const weir_model *m = e->job->model;
+    double widest = fmax(m->ffn, fmax(m->vocab, (m->heads + 2.0 * m->kv_heads) * m->head_dim));
+    return widest * m->hidden / e->job->plan.tensor;
+}
+
 /* Weights and gradients that are there only while a unit (a layer; what a stage has beside its
  * layers) is computed. */
 static void add_units(const estimate *e, double layer, double ends, double all,
@@ -156,10 +164,11 @@ static void add_units(const estimate *e, double layer, double ends, double all,
 {
     const weir_train_plan *p = &e->job->plan;
     const weir_train_stack *s = &e->job->stack;
-    double gathered = p->regathers ? fmin(2 * layer + ends, all) : all;
+    double most = s->live_parameters > 0 ? fmax(s->live_parameters, largest_matrix(e)) : INFINITY;
+    double gathered = p->regathers ? fmin(fmin(2 * layer + ends, most), all) : all;
     memory->buffers += weight_bytes(e) * gathered;
     if (p->accumulates_sharded) {
-        memory->buffers += s->reduced_bytes * fmax(layer, ends);
+        memory->buffers += s->reduced_bytes * fmin(fmax(layer, ends), most);
     } else {
         memory->gradients += s->gradient_bytes * all;
     }

@@ -137,6 +137,8 @@ typedef struct {
     double copy_bytes;      /* FP8, FP4: of copies of each weight beside the 16-bit one */
     double temporary_bytes; /* of the optimiser while it runs, per parameter of the share */
     bool keeps_gathered;    /* sequence parallel: products keep their inputs gathered */
+    bool early_weights;     /* mixtures: rows take their weights before the last product */
+    double live_parameters; /* ZeRO 3: gathered at most, or the largest matrix; 0: whole layers */
     bool gathers_quantised; /* FP8, FP4: tensor ranks gather inputs as products multiply them */
     bool keeps_quantised;   /* FP8, FP4: products keep their inputs as they multiplied them */
     /* memory: fitted */

@@ -31,6 +31,7 @@ weir_op_shape weir_train_shape(const weir_train_job *job)
         .fused_loss = s->fused_loss,
         .separate_accumulation = s->separate_accumulation,
         .gathered_inputs = s->keeps_gathered,
+        .early_weights = s->early_weights,
         .split_activation = !s->fused_activation,
         .pairs = p->pairs,
         .expert_load = p->expert_load,

@@ -171,6 +171,32 @@ static void keeps_rows_of_experts(void **state)
     assert_true(b.total == 4096.0 * 7168 * 2);
 }
 
+/* Rows that were weighted before the last product are summed as they are: 4096 tokens x 2 experts
+ * x 4096 features of 2 bytes less. */
+static void keeps_no_results_of_experts_that_were_weighted(void **state)
+{
+    (void)state;
+    weir_model m = preset("mixtral-8x7b");
+    weir_op_shape shape = {.sequences = 1, .length = 4096, .tensor = 1};
+    double late = weir_activations_layer(&m, 0, &shape, 0).total;
+    shape.early_weights = true;
+    double early = weir_activations_layer(&m, 0, &shape, 0).total;
+    expect_near("results", late - early, 4096.0 * 2 * 4096 * 2, 1);
+}
+
+/* MaxText's save_qkv_proj keeps the layer's input, queries, keys and values: of llama3-8b 4096 +
+ * 4096 + 2 x 1024 features of 2 bytes a token, and attention's sums of exponentials. */
+static void keeps_projections_of_attention_alone(void **state)
+{
+    (void)state;
+    weir_model m = preset("llama3-8b");
+    weir_op_shape shape = {.sequences = 1, .length = 4096, .tensor = 1};
+    uint32_t again =
+        WEIR_RECOMPUTE_CORE | WEIR_RECOMPUTE_NORMS | WEIR_RECOMPUTE_NETWORK | WEIR_RECOMPUTE_OUTPUT;
+    weir_activation_bytes kept = weir_activations_layer(&m, 0, &shape, again);
+    expect_near("kept", kept.total - kept.core, 4096.0 * 2 * (4096 + 4096 + 2 * 1024), 1);
+}
+
 static void keeps_logits_of_the_last_stage(void **state)
 {
     (void)state;
@@ -214,6 +240,8 @@ int main(void)
         cmocka_unit_test(has_the_totals_of_the_megatron_runs),
         cmocka_unit_test(counts_modern_layers_as_the_reference_does),
         cmocka_unit_test(keeps_rows_of_experts),
+        cmocka_unit_test(keeps_no_results_of_experts_that_were_weighted),
+        cmocka_unit_test(keeps_projections_of_attention_alone),
         cmocka_unit_test(keeps_logits_of_the_last_stage),
         cmocka_unit_test(adds_up_in_every_preset),
     };

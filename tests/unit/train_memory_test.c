@@ -204,6 +204,29 @@ static void quantised_inputs_take_less(void **state)
     sample_clear(&s);
 }
 
+/* DeepSpeed fetches matrices, at most stage3_max_live_parameters; here the largest is the embedding
+ * of 128,256 words x 4096 features, more than a million. */
+static void matrices_are_fetched_one_by_one(void **state)
+{
+    (void)state;
+    job_sample s;
+    begin("llama3-8b", &s);
+    s.job.plan.data = 8;
+    s.job.plan.global_batch = 8;
+    s.job.plan.zero = 3;
+    s.job.plan.regathers = s.job.plan.accumulates_sharded = true;
+    s.job.stack.reduced_bytes = 2;
+    weir_train_memory layers, matrices;
+    weir_train_memory_of(&s.job, &layers);
+    s.job.stack.live_parameters = 1e6;
+    weir_train_memory_of(&s.job, &matrices);
+    /* layers: two of 218,112,000 and 2 x 525,336,576 + 4096 beside them; gradients of the latter */
+    double ends = 2 * 525336576.0 + 4096, matrix = 525336576.0;
+    expect("gathered", layers.buffers - matrices.buffers,
+           2 * (2 * 218112000.0 + ends - matrix) + 2 * (ends - matrix), 1e-9);
+    sample_clear(&s);
+}
+
 /* Each remedy is computed by the change that it names. */
 static void remedies_keep_their_word(void **state)
 {
@@ -261,6 +284,7 @@ int main(void)
         cmocka_unit_test(parts_add_up),
         cmocka_unit_test(dualpipe_has_weights_of_both_directions),
         cmocka_unit_test(quantised_inputs_take_less),
+        cmocka_unit_test(matrices_are_fetched_one_by_one),
         cmocka_unit_test(remedies_keep_their_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

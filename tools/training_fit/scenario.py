@@ -35,6 +35,7 @@ DOCUMENT = 512  # tokens of a document that fine-tuning packs; of SQuAD they are
 # and without Transformer Engine, takes a whole forward pass more than that: full it is.
 # Ranks that share weights out in dgxc's PaxML recipes (paxml/configure.sh: nodes of FSDP x 8)
 PAX_FSDP = {"GPT-3-5B": 8, "GPT-3-175B": 128}
+OFFLOADED_405B = 92 / 126  # Megatron-Bridge's recipe of the same plan (rows of mbridge_25_09)
 GATED = re.compile(r"(?i)llama|qwen|mistral|mixtral|deepseek|grok")
 
 
@@ -154,14 +155,17 @@ def recompute(config, plan):
     if not text:
         pax = "Pax" in config["framework"] and config["model"].startswith("GPT")
         plan["recompute"] = "full" if pax else "none"
+        if "Pax" in config["framework"] and not pax and "TE" not in config["precision"]:
+            plan.update(recompute="selective", recompute_parts=["core"])  # scores would not fit
         config.filled.append("recompute: " + plan["recompute"])
         return
     count = re.match(r"full (\d+) layers/stage", text)
     if count:
         plan.update(recompute="block", recompute_layers=int(count.group(1)))
     elif text.startswith("selective_op"):
-        plan.update(recompute="block", recompute_layers=max(1, config.number("layers") // 2))
-        config.filled.append("recompute: every second product of matrices as half of the layers")
+        # every second product of matrices: the network's first two are 54 % of a layer of 8B
+        plan.update(recompute="selective", recompute_parts=["norms", "activation", "network"])
+        config.filled.append("recompute: every second product of matrices as the network's first")
     elif text == "selective (block-wise)":
         if config.number("layers") >= 80:  # 70B, which would not fit with less
             plan["recompute"] = "full"
@@ -170,8 +174,10 @@ def recompute(config, plan):
         plan.update(recompute="block", recompute_layers=max(1, config.number("layers") // 3))
         config.filled.append("recompute: a third of the layers")
     elif text.startswith("remat policy"):
-        plan.update(recompute="selective", recompute_parts=["core", "norms", "activation",
-                                                             "network"])
+        # 2.x of dgxc: save_qkv_proj (maxtext/configure.sh); Llama 2 before it: all but the network
+        parts = ["core", "norms", "activation", "network"]
+        made = parts + ["output"] if config["model"].startswith("Llama-3") else parts
+        plan.update(recompute="selective", recompute_parts=made)
     elif text in ("selective_attention", "core_attn"):
         plan.update(recompute="selective", recompute_parts=["core"])
     elif text in ("mla_up_proj", "mlp", "mla_up_proj,mlp"):
@@ -289,6 +295,11 @@ def documents(config, plan):
 
 def zero(config):
     text = config["zero_stage"]
+    if text == "1" and config["framework"].startswith("Megatron-Bridge") and \
+            config.number("params_b") >= 60 and config.gpus > 8 and \
+            (config.number("tp", 1) or 1) * (config.number("pp", 1) or 1) == 1:
+        config.filled.append("ZeRO: 3, as recipes without tensor and pipeline ranks have it")
+        return 3
     if text == "":
         guess = 3 if config.file == "dgxc_benchmarking_late" and "FSDP" in config.note else (
             1 if config.file in ("dgxc_benchmarking_late", "vtrain_multi") else 0)
@@ -323,6 +334,9 @@ def plan(config):
         made["offload_share"] = min(1, int(offload.group(1)) / config.number("layers"))
     elif "activations & optimizer states offloaded" in config.note:
         made["offload_share"] = 1
+    elif made["zero"] == 3 and config.file == "dgxc_benchmarking_late":
+        made["offload_share"] = OFFLOADED_405B
+        config.filled.append("activations of 92 layers offloaded, as Megatron-Bridge's recipe")
     return made
 
 

@@ -98,6 +98,8 @@ def facts(config):
         made.update(reduced_bytes=2)
     if config.file == "paxml_jax_toolbox" and config["precision"] == "bf16":
         made["attention"] = "unfused"  # without Transformer Engine XLA writes the scores
+    if config.file == "nemo_24_07" and "SFT" in config["model"]:
+        made["state_bytes"] = 10  # distributed_fused_adam keeps remainders of master weights
     if "; eager;" in note:
         made.update(fused_add=False, fused_activation=False, fused_rope=False, fused_loss=False,
                     fused_quantise=False)

@@ -145,8 +145,10 @@ def precision(config):
 def micro_batch(config):
     found = config.number("micro_batch")
     if not found:
-        found = 1
-        config.filled.append("micro-batch: 1")
+        found, stages = 1, config.number("pp", 1) or 1
+        if config.file == "torchtitan" and stages > 1:  # as many micro-batches as stages, by default
+            found = max(1, config.number("global_batch") // (config.number("dp", 1) * stages))
+        config.filled.append(f"micro-batch: {found}")
     return found
 
 

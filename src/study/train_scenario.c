@@ -110,7 +110,6 @@ static weir_code read_model(train_reader *r, const weir_yaml_node *node, weir_er
         copy ? weir_model_read(r->source.doc, node, copy, &s->model, err) : scenario_no_memory(err);
     s->job.model = &s->model;
     s->job.chains = &r->shelf->chains;
-    s->stratum = code == WEIR_OK && weir_model_moe_layers(&s->model) > 0 ? "moe" : "dense";
     return code;
 }
 

@@ -36,7 +36,6 @@ typedef struct {
     weir_train_job job;       /* points into this struct */
     weir_goodput_job goodput; /* stored_bytes_per_s 0: no checkpoints */
     const char *precision;    /* as the plan has it: "fp16" */
-    const char *stratum;      /* of the validation: "dense", "moe"; docs/accuracy.md */
     bool has_network;
     /* The cluster with one candidate and no phases yet, if has_network. Its owners are this
      * struct's: never cleared by itself. */

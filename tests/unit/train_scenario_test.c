@@ -75,7 +75,6 @@ static void the_rest_follows_from_the_shortest_scenario(void **state)
     assert_int_equal(p->format, WEIR_GEMM_16);
     assert_false(p->sequence_parallel); /* nothing to share out with one tensor rank */
     assert_string_equal(s.job.stack.id, "megatron-core");
-    assert_string_equal(s.stratum, "dense");
     assert_ptr_equal(s.job.model, &s.model);
     weir_train_scenario_clear(&s);
 }

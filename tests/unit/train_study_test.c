@@ -90,6 +90,63 @@ static void rates_follow_from_the_step(void **state)
     clear(&s);
 }
 
+/* The band of the preset for what the plan is: its respects, and the half width as a share. */
+static double band_of(const char *text, const char *basis)
+{
+    const weir_train_options options = {.ignores_memory = true};
+    studied s = must_study(text, &options);
+    const weir_training_result *t = s.result->training;
+    double share = t->high_s / t->step_s - 1;
+    if (!strstr(t->band_basis, basis) || t->band_outside != (share == 0)) {
+        fail_msg("found \"%s\", expected \"%s\" in it", t->band_basis, basis);
+    }
+    assert_near(t->step_s - t->low_s, t->high_s - t->step_s, 1e-9);
+    clear(&s);
+    return share;
+}
+
+#define WITH(cluster, plan)                                                                        \
+    "model: llama3-8b\nstack: nemo-24.12\ncluster: {accelerator: " cluster "}\n"                   \
+    "plan: {sequence: 8192, micro_batch: 1, zero: 1, " plan "}\n"
+
+static void a_headline_carries_the_band_of_its_stratum(void **state)
+{
+    (void)state;
+    double usual = band_of(SMALL, "dense, 16-bit, pipeline, < 512 GPUs: 90 % of ");
+    assert_true(usual > 0.01 && usual < 1);
+    band_of(WITH("h100-sxm, nodes: 1", "global_batch: 64, precision: fp8"),
+            "dense, FP8, one stage, < 512 GPUs: 90 % of ");
+    band_of(WITH("h100-sxm, nodes: 64", "global_batch: 512, tensor: 4, pipeline: 2"),
+            "dense, 16-bit, pipeline, >= 512 GPUs: 90 % of ");
+    band_of("model: mixtral-8x7b\nstack: nemo-24.12\ncluster: {accelerator: h100-sxm, nodes: 8}\n"
+            "plan: {sequence: 4096, global_batch: 256, pipeline: 4, expert: 8}\n",
+            "moe, ");
+}
+
+static void a_band_is_wider_where_less_is_known(void **state)
+{
+    (void)state;
+    double usual = band_of(WITH("h100-sxm, nodes: 1", "global_batch: 64"), "dense, 16-bit, ");
+    double sheet = band_of(WITH("h100-sxm, nodes: 1, kernels: datasheet", "global_batch: 64"),
+                           "kernels of the datasheet: 90 % of ");
+    double other = band_of(WITH("h800-sxm, nodes: 1", "global_batch: 64"),
+                           "an accelerator not compared: 90 % of ");
+    double slow = band_of("model: gpt2\nstack: nemo-24.12\ncluster: {accelerator: h100-sxm, nodes: "
+                          "8}\nplan: {sequence: 128, global_batch: 64}\n",
+                          "low MFU: 90 % of ");
+    assert_true(sheet >= usual);
+    assert_near(other, sheet, 1e-12);
+    assert_true(slow > usual);
+}
+
+static void beyond_twice_the_largest_run_there_is_no_band(void **state)
+{
+    (void)state;
+    double share = band_of(WITH("h100-sxm, nodes: 4096", "global_batch: 32768, tensor: 8"),
+                           "more than twice the devices of any published row");
+    assert_near(share, 0, 0);
+}
+
 static void mfu_counts_what_was_asked_for(void **state)
 {
     (void)state;
@@ -296,6 +353,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_follow_from_the_step),
+        cmocka_unit_test(a_headline_carries_the_band_of_its_stratum),
+        cmocka_unit_test(a_band_is_wider_where_less_is_known),
+        cmocka_unit_test(beyond_twice_the_largest_run_there_is_no_band),
         cmocka_unit_test(mfu_counts_what_was_asked_for),
         cmocka_unit_test(no_more_traffic_is_exposed_than_there_is),
         cmocka_unit_test(limits_say_where_their_key_is_written),

@@ -75,13 +75,3 @@ def write_generic(folder, generic, found):
         lines.append(f"fit: {{of: [{', '.join(common)}], mean_of: [{', '.join(members)}], "
                      "source: tools/fit-training, confidence: derived}")
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def write_bands(path, bands):
-    """The error that a headline names: stratum -> (90th percentile, runs)."""
-    lines = ["# How far steps that were published are from those that Weir calculates: the error "
-             "that 90 % of the", "# rows of a stratum stay within, a whole source left out "
-             "(docs/accuracy.md). Written by", "# tools/fit-training.", "strata:"]
-    lines += [f"  {name}: {{error_p90: {p90:.3f}, rows: {rows}}}"
-              for name, (p90, rows) in bands.items()]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -254,6 +254,7 @@ static void add_checkpoints(weir_text *line, const weir_training_result *t)
     }
     weir_text_add(line, WEIR_STR(", checkpoint every "));
     add_long(line, t->checkpoint_interval_s);
+    weir_text_add(line, t->is_best_interval ? WEIR_STR(" (best)") : WEIR_STR(""));
     weir_text_add(line, WEIR_STR("; checkpoints "));
     add_percent(line, t->checkpoint_share);
     weir_text_add(line, WEIR_STR(", lost work "));

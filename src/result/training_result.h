@@ -51,6 +51,7 @@ typedef struct {
     double bubble_share;
     double goodput; /* 0..1; NAN: nothing is known of failures */
     double mtbf_s, checkpoint_share, lost_share, restart_share, checkpoint_interval_s;
+    bool is_best_interval; /* it was chosen, not given */
     struct {
         double parameters, gradients, optimizer, activations, buffers, context, fragmentation,
             total, capacity;

@@ -93,6 +93,7 @@ static void fill_goodput(const train_figures *f, weir_training_result *t)
     t->lost_share = goodput.lost_share;
     t->restart_share = goodput.restart_share;
     t->checkpoint_interval_s = goodput.interval_s;
+    t->is_best_interval = !(job.interval_s > 0);
 }
 
 static const char *describe_plan(const train_figures *f)

@@ -49,8 +49,9 @@ void weir_goodput_of(const weir_goodput_job *job, weir_goodput *goodput)
     }
     g->interval_s = fmax(job->interval_s > 0 ? job->interval_s : g->daly_s, g->write_s);
     double restart = (job->detect_s + job->restart_s) / g->mtbf_s;
+    double late = (g->write_s - g->stall_s) / g->mtbf_s; /* before it a copy is not safe yet */
     double work = (g->interval_s + g->stall_s) / g->mtbf_s;
-    double segment_s = g->mtbf_s * exp(restart) * expm1(work);
+    double segment_s = g->mtbf_s * exp(restart + late) * expm1(work);
     if (!(segment_s < INFINITY)) {
         g->lost_share = 1;
         return;

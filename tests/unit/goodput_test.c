@@ -82,6 +82,25 @@ static void the_published_run_has_over_90_percent(void **state)
     assert_true(g.goodput > 0.9);
 }
 
+/* One failure in 1e6 s hits 1,040 s of work and copying anywhere: half of it is lost, and with 360
+ * s until a copy of 40 s is written, 360 / 1,040 of the failures lose 1,040 s more. */
+static void a_copy_that_is_not_written_is_lost(void **state)
+{
+    (void)state;
+    const weir_goodput_job job = {.devices = 1,
+                                  .device_mtbf_s = 1e6,
+                                  .interval_s = 1000,
+                                  .state_bytes = 400,
+                                  .stored_bytes_per_s = 1,
+                                  .copied_bytes_per_s = 10,
+                                  .asynchronous = true};
+    weir_goodput g;
+    weir_goodput_of(&job, &g);
+    double share = 1000.0 / 1040; /* of the time that is not lost, work */
+    expect(g.lost_share, (520 + 360) / 1e6, 2e-3);
+    expect(g.goodput, share * (1 - 880 / 1e6), 1e-6);
+}
+
 static void what_never_fails_loses_only_its_checkpoints(void **state)
 {
     (void)state;
@@ -184,6 +203,7 @@ int main(void)
         cmocka_unit_test(the_best_interval_is_near_the_formula),
         cmocka_unit_test(shares_add_up),
         cmocka_unit_test(the_published_run_has_over_90_percent),
+        cmocka_unit_test(a_copy_that_is_not_written_is_lost),
         cmocka_unit_test(what_never_fails_loses_only_its_checkpoints),
         cmocka_unit_test(without_checkpoints_a_failing_run_never_ends),
         cmocka_unit_test(more_devices_never_help),

@@ -18,7 +18,8 @@ BY_SOURCE = {
 GRAPH_SHARE = 0.4  # of launches, left where parts of layers are captured (training-fidelity 0)
 ROWWISE = 1.6  # FP8 scaled by rows without a fast kernel (torchtitan's note, training-fidelity 0)
 FAMILIES = (  # stacks whose constants are pooled for one that is left out
-    ("megatron-2021", "megatron-2022-selective", "megatron-zero-bubble-2023"),
+    ("megatron-2021", "megatron-2022-selective", "megatron-zero-bubble-2023",
+     "megatron-flash-2023"),
     ("megatron-deepspeed-2023", "megatron-deepspeed-2022", "deepspeed-zero3-2021"),
     ("fsdp-torch-2.1", "fsdp-compiled", "torchtitan-2025"),
     ("deepspeed-zero3-hf", "deepspeed-offload"),

@@ -88,17 +88,23 @@ def model(config):
     return made
 
 
+MTP_FLOP = 255.5e9  # of a token of DeepSeek-V3, between 250.5 without the module and 260 with it
+
+
 def mtp_layers(config):
-    """Rows whose two metrics differ by the module's FLOPs ran with it (training-fidelity 1)."""
+    """Rows say it, or their two metrics do (training-fidelity 1); recipes have the module
+    (Megatron Bridge: mtp_num_layers 1)."""
     if "w/o MTP" in config.note:
         return 0
     if "w/ MTP" in config.note:
         return 1
     rate = {r["metric"]: float(r["value"]) for r in config.rows}
-    if "tokens_per_s_per_gpu" in rate and "model_tflops_per_gpu" in rate:
-        flop = rate["model_tflops_per_gpu"] * 1e12 / rate["tokens_per_s_per_gpu"]
-        return int(flop > 250.5e9 * 1.02)
-    return 0
+    printed = rate.get("model_tflops_per_gpu") or rate.get("tflops_per_gpu")
+    tokens = rate.get("tokens_per_s_per_gpu")
+    if "step_time" in rate:
+        tokens = (config.number("global_batch") * config.number("seq") /
+                  (rate["step_time"] * config.gpus))
+    return int(printed * 1e12 / tokens > MTP_FLOP) if printed and tokens else 1
 
 
 # --- cluster ---
@@ -247,8 +253,12 @@ def layout(config, plan):
 
 
 def uneven(config, layers, positions):
-    """Ceilings first and a short last position, as DeepSpeed splits; others give up the last."""
-    if config.file == "bigscience_tr11":
+    """Ceilings first and a short last position, as DeepSpeed splits; others give up the last.
+    So does Megatron Bridge with DeepSeek-V3 (recipes/deepseek/deepseek_v3.py: 15 x 4 and 1 layer
+    with the loss on 16 positions, 7 x 8 and 5 on 8; Et|(tt|)*30mL on 32 of H100)."""
+    if config["model"].startswith("DeepSeek-V3") and positions == 32:
+        return [1] + [2] * 30 + [0]
+    if config.file == "bigscience_tr11" or config["model"].startswith("DeepSeek-V3"):
         each = math.ceil(layers / positions)
         counts = [each] * positions
         for i in range(positions - 1, -1, -1):

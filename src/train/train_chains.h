@@ -10,7 +10,9 @@
 
 typedef struct {
     uint32_t product, attention_forward, attention_backward, softmax, rope, norm, elementwise,
-        router, loss, other;                          /* kernels of an operation */
+        router, loss, other, /* kernels of an operation */
+        permute;
+    uint32_t expert_product, expert_reorder, expert_cast, expert_scale; /* of each expert */
     double norm_bytes, elementwise_bytes, rope_bytes; /* over those of one fused kernel */
 } weir_chain_lengths;
 

@@ -42,28 +42,61 @@ void weir_pass_join(weir_pass_cost *pass, const weir_pass_cost *other, double ti
     pass->model_flop += other->model_flop * times;
 }
 
+static uint64_t rows_of_expert(const weir_op *op)
+{
+    uint64_t rows = op->batch > 0 ? op->m / op->batch : op->m;
+    return rows > 0 ? rows : 1;
+}
+
+/* Experts one after another, each with kernels of its own. */
+static bool is_looped(const weir_train_job *job, const weir_op *op)
+{
+    return op->kind == WEIR_OP_GROUPED_GEMM && op->batch > 1 && !job->stack.grouped_experts;
+}
+
 /* Of all experts of the device, whose rows hold the rank's load already; gradients of weights sum
  * over the rows of each. */
 static double grouped_s(const weir_train_job *job, const weir_op *op, weir_gemm_shape shape)
 {
+    bool is_loop = is_looped(job, op);
     if (op->pass != WEIR_PASS_WGRAD || op->batch == 0) {
-        return weir_grouped_gemm_s(job->kernels, &shape, op->batch, 1);
+        if (!is_loop) {
+            return weir_grouped_gemm_s(job->kernels, &shape, op->batch, 1);
+        }
+        shape.m = rows_of_expert(op);
+        return (double)op->batch * weir_gemm_s(job->kernels, &shape);
     }
-    uint64_t rows = op->m / op->batch;
     shape.m = op->k;
-    shape.k = rows > 0 ? rows : 1;
-    shape.batch = op->batch;
-    return weir_gemm_s(job->kernels, &shape);
+    shape.k = rows_of_expert(op);
+    shape.batch = is_loop ? 1 : op->batch;
+    return (is_loop ? (double)op->batch : 1) * weir_gemm_s(job->kernels, &shape);
+}
+
+/* Kernels of all experts in blocks of FP8 or FP4 hold the activation, forward and backward, and
+ * write what the next product reads (cuDNN's CuTeDSL kernels). */
+static bool holds_activation(const weir_train_job *job)
+{
+    return job->stack.grouped_experts && job->plan.format > WEIR_GEMM_FP8;
+}
+
+static bool is_turned_before(const weir_train_job *job, const weir_op *op)
+{
+    weir_op_part fed =
+        op->pass == WEIR_PASS_FORWARD ? WEIR_MODEL_PART_EXPERT_DOWN : WEIR_MODEL_PART_EXPERT_UP;
+    return holds_activation(job) && op->pass != WEIR_PASS_WGRAD && op->part == fed;
 }
 
 /* Scales of blocks run along the dimension that is summed over: gradients of weights, which sum
  * over tokens, need both operands quantised once more, along the other dimension (DeepSeek-V3
  * report, arXiv 2412.19437, section 3.3.2; NVIDIA, arXiv 2506.08027, for MXFP8). */
-static double columns_of(const weir_op *op, weir_gemm_format format)
+static double columns_of(const weir_train_job *job, const weir_op *op, weir_gemm_format format)
 {
     bool is_block = format == WEIR_GEMM_FP8_BLOCK || format == WEIR_GEMM_FP4;
     uint64_t tokens = op->kind == WEIR_OP_GROUPED_GEMM ? op->m : op->k;
     uint64_t sides = op->n + (op->kind == WEIR_OP_GROUPED_GEMM ? op->k : op->m);
+    if (op->kind == WEIR_OP_GROUPED_GEMM && holds_activation(job)) {
+        sides = job->model->hidden;
+    }
     return is_block ? (double)tokens * (double)sides : 0;
 }
 
@@ -85,10 +118,12 @@ static double gemm_s(const weir_train_job *job, const weir_op *op)
     double seconds =
         op->kind == WEIR_OP_GROUPED_GEMM ? grouped_s(job, op, shape) : weir_gemm_s(k, &shape);
     seconds *= s->gemm_factor;
-    if (!s->fused_quantise) { /* operands that no pass before has turned */
-        double operand =
-            op->pass == WEIR_PASS_WGRAD ? columns_of(op, format) : (double)op->m * (double)op->k;
-        seconds += s->memory_factor * weir_quantise_s(k, format, operand * (double)shape.batch);
+    if (!s->fused_quantise && !is_turned_before(job, op)) {
+        double parts = is_looped(job, op) ? (double)op->batch : 1;
+        double operand = op->pass == WEIR_PASS_WGRAD ? columns_of(job, op, format)
+                                                     : (double)op->m * (double)op->k;
+        seconds += s->memory_factor * parts *
+                   weir_quantise_s(k, format, operand * (double)shape.batch / parts);
     }
     return seconds;
 }
@@ -158,6 +193,14 @@ static const weir_chain_lengths *chain_of(const weir_train_job *job, const weir_
     return is_fused ? &job->chains->fused : &job->chains->eager;
 }
 
+/* What an all-to-all brought comes by rank and is laid out anew by expert, and back (Megatron Core,
+ * moe/token_dispatcher.py: sort_chunks_by_idxs); DeepEP's kernels do it on the way. */
+static bool sorts_chunks(const weir_train_job *job)
+{
+    return !job->stack.expert_deepep && job->plan.expert > 1 &&
+           job->model->experts > job->plan.expert;
+}
+
 /* Chains of kernels write and read again what is between. */
 static double traffic_of(const weir_train_job *job, const weir_op *op)
 {
@@ -169,9 +212,16 @@ static double traffic_of(const weir_train_job *job, const weir_op *op)
         return chain->norm_bytes;
     case WEIR_OP_ROPE:
         return chain->rope_bytes;
+    case WEIR_OP_PERMUTE:
+        return sorts_chunks(job) ? 2 : 1;
     default:
         return 1;
     }
+}
+
+static bool is_held(const weir_train_job *job, const weir_op *op)
+{
+    return holds_activation(job) && op->part == WEIR_MODEL_PART_EXPERT_ACTIVATION;
 }
 
 static double op_s(const weir_train_job *job, const weir_op *op)
@@ -184,19 +234,41 @@ static double op_s(const weir_train_job *job, const weir_op *op)
     case WEIR_OP_ATTENTION:
         return attention_s(job, op);
     default:
+        if (is_held(job, op)) {
+            return 0;
+        }
         return weir_memory_s(job->kernels,
                              (op->bytes_read + op->bytes_written) * traffic_of(job, op)) *
                job->stack.memory_factor;
     }
 }
 
+static uint32_t kernels_of_experts(const weir_train_job *job, const weir_op *op)
+{
+    const weir_chain_lengths *chain = chain_of(job, op);
+    bool is_narrow = weir_quantise_s(job->kernels, job->plan.format, 1) > 0;
+    bool turns = is_narrow && !job->stack.fused_quantise && op->pass != WEIR_PASS_WGRAD &&
+                 !is_turned_before(job, op);
+    bool has_blocks = is_narrow && job->plan.format > WEIR_GEMM_FP8;
+    uint32_t each = chain->expert_product + (has_blocks ? chain->expert_reorder : 0) +
+                    (turns ? chain->expert_cast : 0) +
+                    (turns && !has_blocks ? chain->expert_scale : 0);
+    return is_looped(job, op) ? (uint32_t)op->batch * each : each;
+}
+
 static uint32_t kernels_of(const weir_train_job *job, const weir_op *op)
 {
+    if (is_held(job, op)) {
+        return 0;
+    }
     const weir_chain_lengths *chain = chain_of(job, op);
     switch (op->kind) {
     case WEIR_OP_GEMM:
-    case WEIR_OP_GROUPED_GEMM:
         return chain->product;
+    case WEIR_OP_GROUPED_GEMM:
+        return kernels_of_experts(job, op);
+    case WEIR_OP_PERMUTE:
+        return chain->permute;
     case WEIR_OP_ATTENTION:
         return op->pass == WEIR_PASS_FORWARD ? chain->attention_forward : chain->attention_backward;
     case WEIR_OP_SOFTMAX:
@@ -272,6 +344,27 @@ static double add_kernel(const weir_train_job *job, const weir_op *op, weir_caus
     return seconds;
 }
 
+/* Kernels of a graph are launched together, with its first. */
+static double launches_of(const weir_train_job *job, const weir_op *op)
+{
+    const weir_train_stack *s = &job->stack;
+    bool is_attention =
+        op->part >= WEIR_MODEL_PART_ATTENTION_NORM && op->part <= WEIR_MODEL_PART_ATTENTION_ADD;
+    bool is_router = op->part == WEIR_MODEL_PART_NETWORK_NORM || op->part == WEIR_MODEL_PART_ROUTER;
+    if (s->graphs_attention && is_attention) {
+        return op->part == WEIR_MODEL_PART_CORE ? 1 : 0;
+    }
+    if (s->graphs_router && is_router) {
+        return op->part == WEIR_MODEL_PART_NETWORK_NORM ? 1 : 0;
+    }
+    return kernels_of(job, op);
+}
+
+weir_queue_item weir_train_queue_item(const weir_train_job *job, const weir_op *op)
+{
+    return (weir_queue_item){.launches = launches_of(job, op), .device_s = op_s(job, op)};
+}
+
 weir_kernel_sum weir_train_kernels(const weir_train_job *job, const weir_op_list *list,
                                    weir_op_pass pass, bool is_redundant, weir_pass_cost *cost)
 {
@@ -284,7 +377,7 @@ weir_kernel_sum weir_train_kernels(const weir_train_job *job, const weir_op_list
         weir_cause cause = is_redundant ? WEIR_CAUSE_COMPUTE_REDUNDANT : cause_of(job, op);
         double seconds = add_kernel(job, op, cause, cost);
         sum.all += seconds;
-        sum.kernels += kernels_of(job, op);
+        sum.launches += launches_of(job, op);
         bool is_product = op->kind == WEIR_OP_GEMM || op->kind == WEIR_OP_GROUPED_GEMM;
         sum.gemm += is_product ? seconds : 0;
         sum.attention += op->kind == WEIR_OP_ATTENTION ? seconds : 0;

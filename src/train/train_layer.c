@@ -46,6 +46,15 @@ static void add_wire(weir_pass_cost *pass, weir_piece_kind kind, weir_train_grou
     weir_pass_add(pass, &piece);
 }
 
+/* By how much an exchange slows the kernels beside it; experts' keeps SMs from them. */
+static double slowdown_of(const pricing *p, weir_train_group group)
+{
+    uint32_t all = weir_kernel_accelerator(p->job->kernels)->sm_count;
+    double taken = all > 0 ? fmin(1, (double)p->stack->communication_sms / all) : 0;
+    bool is_expert = group == WEIR_GROUP_EXPERT;
+    return is_expert ? fmax(taken, p->stack->overlap_slowdown) : p->stack->overlap_slowdown;
+}
+
 /* So much of it is seen, the rest runs beside kernels, which it slows down. */
 static void split_wire(const pricing *p, weir_pass_cost *pass, weir_train_group group,
                        weir_collective_kind collective, weir_wire wire, double exposed_s)
@@ -57,7 +66,7 @@ static void split_wire(const pricing *p, weir_pass_cost *pass, weir_train_group 
     add_wire(pass, WEIR_PIECE_HIDDEN, group, collective, hidden);
     const weir_piece slower = {.kind = WEIR_PIECE_COMPUTE,
                                .cause = WEIR_CAUSE_COMPUTE_GEMM,
-                               .seconds = hidden.seconds * p->stack->overlap_slowdown};
+                               .seconds = hidden.seconds * slowdown_of(p, group)};
     weir_pass_add(pass, &slower);
 }
 
@@ -195,13 +204,14 @@ static void context_pass(const pricing *p, weir_pass_cost *pass, double attentio
 
 /* --- expert ranks --- */
 
-/* Copies of a token that leave over all copies, where each node gets one and spreads it (uniform
- * routing: reference/training-model.md section 11). */
-static double copies_once_a_node(const pricing *p)
+/* Copies of a token that leave over all copies, where each node gets one and spreads it, and in a
+ * node each rank gets one for all its experts (uniform routing: reference/training-model.md section
+ * 11). */
+static double copies_once(const pricing *p)
 {
     weir_axis_span span = weir_train_span(p->job, WEIR_AXIS_EXPERT);
-    double nodes = span.nodes, k = p->model->experts_per_token;
-    return nodes > 1 && k > 1 ? nodes * (1 - pow(1 - 1 / nodes, k)) / k : 1;
+    double places = span.nodes > 1 ? span.nodes : span.ranks, k = p->model->experts_per_token;
+    return places > 1 && k > 1 ? places * (1 - pow(1 - 1 / places, k)) / k : 1;
 }
 
 static void expert_pass(const pricing *p, weir_pass_cost *pass, double kernels_s, bool backward)
@@ -212,8 +222,9 @@ static void expert_pass(const pricing *p, weir_pass_cost *pass, double kernels_s
                       : p->tokens;
     double rows = mine * p->model->experts_per_token * (plan->capacity > 0 ? plan->capacity : 1);
     double values = rows * p->model->hidden * (plan->expert_load > 0 ? plan->expert_load : 1);
-    double sent = p->stack->expert_deepep ? copies_once_a_node(p) : 1;
-    bool narrow = p->stack->expert_deepep && plan->format >= WEIR_GEMM_FP8 && !backward;
+    double sent = p->stack->expert_deepep ? copies_once(p) : 1;
+    bool narrow = p->stack->expert_deepep && p->stack->fused_quantise &&
+                  plan->format >= WEIR_GEMM_FP8 && !backward;
     bool hides = p->stack->overlaps_experts && !weir_train_pairs_passes(p->job);
     double cover = hides ? kernels_s : 0; /* of another micro-batch, always at hand */
     weir_wire there = weir_train_wire(p->job, WEIR_GROUP_EXPERT, WEIR_COLLECTIVE_ALL_TO_ALL,
@@ -231,10 +242,6 @@ static void expert_pass(const pricing *p, weir_pass_cost *pass, double kernels_s
              gather);
     add_wire(pass, WEIR_PIECE_EXCHANGE, WEIR_GROUP_EXPERT_TENSOR, WEIR_COLLECTIVE_REDUCE_SCATTER,
              scatter);
-    const weir_piece sync = {.kind = WEIR_PIECE_IDLE,
-                             .cause = WEIR_CAUSE_DEPENDENCY_SYNC,
-                             .seconds = p->stack->graphs ? 0 : p->stack->expert_sync_s};
-    weir_pass_add(pass, &sync);
 }
 
 /* --- weights that are shared out --- */
@@ -299,14 +306,23 @@ static double collectives_of(const weir_pass_cost *pass)
 }
 
 /* What is computed again is launched like a forward pass, before the backward pass proper. */
-static void finish(const pricing *p)
+static void finish(const pricing *p, const weir_op_list *forward)
 {
     weir_layer_cost *c = p->cost;
+    bool reads = forward && p->plan->capacity == 0 && !p->stack->graphs;
     double faster = p->job->chains->host.backward_launch;
-    double backward = p->dgrad.kernels + p->wgrad.kernels + collectives_of(&c->dgrad);
+    double backward = p->dgrad.launches + p->wgrad.launches + collectives_of(&c->dgrad);
     double backward_s = c->dgrad.seconds + c->wgrad.seconds;
-    wait_for_host(p, &c->forward, p->forward.kernels + collectives_of(&c->forward),
-                  c->forward.seconds);
+    if (reads) {
+        double others_s = fmax(0, c->forward.seconds - p->forward.all);
+        const weir_piece idle = {.kind = WEIR_PIECE_IDLE,
+                                 .cause = WEIR_CAUSE_DEPENDENCY_SYNC,
+                                 .seconds = weir_train_read_idle_s(p->job, forward, others_s)};
+        weir_pass_add(&c->forward, &idle);
+    } else {
+        wait_for_host(p, &c->forward, p->forward.launches + collectives_of(&c->forward),
+                      c->forward.seconds);
+    }
     wait_for_host(p, &c->dgrad, p->again.launches, p->again.seconds);
     wait_for_host(p, &c->dgrad, faster * (backward - p->again.launches),
                   backward_s - p->again.seconds);
@@ -356,7 +372,7 @@ static void add_recomputation(pricing *p, uint32_t layer, const weir_op_list *fo
     weir_pass_cost *pass = &p->cost->dgrad;
     double before_s = pass->seconds, before = collectives_of(pass);
     weir_kernel_sum sum = weir_train_kernels(p->job, &again, WEIR_PASS_FORWARD, true, pass);
-    p->dgrad.kernels += sum.kernels;
+    p->dgrad.launches += sum.launches;
     if (whole) {
         tensor_forward(p, &p->cost->dgrad, split_blocks(p, layer), sum.gemm);
         context_pass(p, &p->cost->dgrad, sum.attention, false);
@@ -365,7 +381,7 @@ static void add_recomputation(pricing *p, uint32_t layer, const weir_op_list *fo
         }
     }
     p->again.seconds = pass->seconds - before_s;
-    p->again.launches = sum.kernels + collectives_of(pass) - before;
+    p->again.launches = sum.launches + collectives_of(pass) - before;
 }
 
 /* --- parts of the model --- */
@@ -400,7 +416,7 @@ void weir_train_layer_cost(const weir_train_job *job, uint32_t layer, bool is_re
     const weir_weight_split split = {p.plan->tensor, p.plan->expert, p.plan->expert_tensor};
     weir_rank_count weights = weir_count_layer_rank(p.model, layer, &split);
     sharded_data(&p, (double)weights.dense, (double)weights.expert);
-    finish(&p);
+    finish(&p, weir_model_is_moe(p.model, layer) ? &forward : NULL);
 }
 
 static double words_of(const pricing *p)
@@ -426,7 +442,7 @@ void weir_train_embedding_cost(const weir_train_job *job, weir_layer_cost *cost)
                  wire);
     }
     sharded_data(&p, words_of(&p), 0);
-    finish(&p);
+    finish(&p, NULL);
 }
 
 void weir_train_head_cost(const weir_train_job *job, weir_layer_cost *cost)
@@ -451,7 +467,7 @@ void weir_train_head_cost(const weir_train_job *job, weir_layer_cost *cost)
     add_wire(&cost->dgrad, WEIR_PIECE_EXCHANGE, WEIR_GROUP_TENSOR, back,
              weir_train_wire(job, WEIR_GROUP_TENSOR, back, p.stream));
     sharded_data(&p, p.model->tied ? 0 : words_of(&p), 0);
-    finish(&p);
+    finish(&p, NULL);
 }
 
 void weir_train_mtp_cost(const weir_train_job *job, weir_layer_cost *cost)
@@ -461,5 +477,5 @@ void weir_train_mtp_cost(const weir_train_job *job, weir_layer_cost *cost)
     weir_ops_mtp(p.model, &p.shape, false, &forward);
     weir_ops_mtp(p.model, &p.shape, true, &backward);
     run_kernels(&p, &forward, &backward);
-    finish(&p);
+    finish(&p, NULL);
 }

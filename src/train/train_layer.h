@@ -5,6 +5,7 @@
 #ifndef WEIR_TRAIN_TRAIN_LAYER_H
 #define WEIR_TRAIN_TRAIN_LAYER_H
 
+#include "train/train_queue.h"
 #include "train/train_stage.h"
 
 /* Adds seconds to the piece of that kind, cause and axis, which is made where there is none. */
@@ -20,10 +21,17 @@ typedef struct {
  * their seconds without waiting for the host. is_redundant: they are computed again. */
 typedef struct {
     double all, gemm, attention; /* seconds */
-    uint32_t kernels;
+    double launches;
 } weir_kernel_sum;
 weir_kernel_sum weir_train_kernels(const weir_train_job *job, const weir_op_list *list,
                                    weir_op_pass pass, bool is_redundant, weir_pass_cost *cost);
+
+/* One operation, for the queue between host and device. */
+weir_queue_item weir_train_queue_item(const weir_train_job *job, const weir_op *op);
+/* Seconds that the device is idle in the forward pass of a mixture layer whose host reads the rows
+ * of each expert; others_s: of what is seen of exchanges. */
+double weir_train_read_idle_s(const weir_train_job *job, const weir_op_list *forward,
+                              double others_s);
 
 void weir_train_layer_cost(const weir_train_job *job, uint32_t layer, bool is_recomputed,
                            weir_layer_cost *cost);

@@ -110,10 +110,13 @@ typedef struct {
     uint32_t vocab_multiple;
     bool overlaps_gradients, overlaps_parameters, overlaps_tensor, overlaps_pipeline,
         overlaps_experts;
-    bool post_validation;       /* zb-*: no barrier between steps (train_timing.h) */
-    bool fused_tensor_overlap;  /* collective matmul (Userbuffers, async TP), not bulk */
-    double tensor_exposed;      /* share of the shorter side that such an overlap leaves, 0..1 */
-    bool graphs;                /* CUDA graphs: kernels are not launched one by one */
+    bool post_validation;      /* zb-*: no barrier between steps (train_timing.h) */
+    bool fused_tensor_overlap; /* collective matmul (Userbuffers, async TP), not bulk */
+    double tensor_exposed;     /* share of the shorter side that such an overlap leaves, 0..1 */
+    bool graphs;               /* CUDA graphs: kernels are not launched one by one */
+    bool graphs_attention, graphs_router; /* graphs of these parts of a layer alone */
+    bool grouped_experts; /* experts are one kernel, which reads rows on the device; else products
+                             and conversions of each are launched */
     uint32_t communication_sms; /* taken by collectives that run beside kernels */
     double bucket_bytes;        /* of gradients */
     double optimizer_bytes;     /* moved per parameter of the rank's shard in a step */
@@ -128,7 +131,8 @@ typedef struct {
     double micro_batch_s;    /* host and synchronisation, each micro-batch */
     double hand_over_s;      /* host and synchronisation, each message between stages that blocks */
     double step_s;           /* beside all that is modelled, each step */
-    double expert_sync_s;    /* device-host synchronisation of each mixture layer and pass */
+    double expert_sync_s;    /* until the host has read the rows of each expert, in a forward pass
+                                of a mixture layer that drops no tokens */
     double jitter;           /* lengthening for each doubling of devices */
     /* memory: facts */
     double logit_bytes;     /* of each logit while the loss is at its fullest; 0: by fused_loss */

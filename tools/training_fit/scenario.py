@@ -331,6 +331,8 @@ def plan(config):
         made["expert"] = config.number("ep")
         if config.number("etp"):
             made["expert_tensor"] = config.number("etp")
+        if "tokendrop" in config.note:
+            made["capacity"] = 1
     recompute(config, made)
     schedule(config, made)
     layout(config, made)

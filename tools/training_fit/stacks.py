@@ -85,13 +85,20 @@ def facts(config):
         made.update(overlaps_tensor=True, fused_tensor_overlap=True)
     elif config.file in ("torchtitan", "nemo_24_07"):  # the column is filled in where it is on
         made["overlaps_tensor"] = False
+    if config.stack == "megatron-bridge-26" and (config.number("vpp", 1) or 1) == 1:
+        made["overlaps_pipeline"] = False  # Megatron Core: only beside interleaved stages
     if is_far(config):
         return made
     if "ep_a2a_1f1b" in text:
         made["overlaps_experts"] = True
     if re.search(r"full_iteration|; CUDA graphs;", note):
         made["graphs"] = True
-    if re.search(r"dispatcher (hybridep|deepep)", note):
+    scope = re.search(r"CUDA graph transformer_engine \[(.*?)\]", note)
+    if scope:
+        made.update(graphs_attention="'attn'" in scope[1], graphs_router="router" in scope[1])
+    if "CUDA graph full_iteration" in note:
+        made["grouped_experts"] = True  # CuTeDSL (Megatron Bridge 0.5.1's release notes)
+    if re.search(r"dispatcher (hybridep|deepep)", note) and "tokendrop" not in note:
         made["expert_deepep"] = True
     if "fp8_rowwise" in config["precision"]:
         made["gathers_quantised"] = False  # only tensorwise scales are known before gathering
@@ -121,7 +128,7 @@ def is_far(config):
 def shares(config):
     """What multiplies constants of the stack in this run alone."""
     made = {}
-    if "CUDA graph transformer_engine" in config.note and not is_far(config):
+    if "CUDA graph transformer_engine mlp" in config.note and not is_far(config):
         made["launch"] = GRAPH_SHARE
     if "fp8_rowwise" in config["precision"]:
         made["gemm_factor"] = ROWWISE
@@ -174,7 +181,7 @@ FITTED = {
     "nemo-mlperf-2024": ("gemm_factor", "memory_factor", "tensor_factor", "data_factor",
                          "step_time"),
     "megatron-bridge-26": ("gemm_factor", "attention_factor", "memory_factor", "tensor_factor",
-                           "expert_factor", "expert_sync"),
+                           "expert_sync", "launch"),
     "maxtext-2024": ("gemm_factor", "data_factor"),
     "paxml-2023": ("gemm_factor", "data_factor"),
 }

@@ -23,7 +23,7 @@ enum {
 };
 
 #define SERIES_CHOICES "timeline"
-#define FLOPS_CHOICES  "exact megatron palm" /* the order of weir_flops_formula */
+#define FLOPS_CHOICES  "exact megatron palm megatron-2021" /* the order of weir_flops_formula */
 
 static const cli_option TRAIN_OPTIONS[] = {
     {OPT_SET, "--set", "KEY=VALUE", NULL,
@@ -47,7 +47,8 @@ static const cli_option TRAIN_OPTIONS[] = {
     {OPT_SERIES, "--series", "WHAT", SERIES_CHOICES,
      "with --json: what each device does moment by moment", "--series timeline"},
     {OPT_FLOPS, "--flops", "WHAT", FLOPS_CHOICES,
-     "whose FLOPs MFU counts: every operation of the model, or a paper's formula",
+     "whose FLOPs MFU counts: every operation of the model, what Megatron-LM logs, or a paper's "
+     "formula",
      "--flops megatron"},
     {OPT_FAIL_IF, "--fail-if", "CONDITION", NULL,
      "end with 1 where a wait or a cause holds more (>, >=) or less (<, <=) than this share of "

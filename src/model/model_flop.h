@@ -28,8 +28,15 @@ double weir_flop_train_token(const weir_model *model, uint32_t length, bool bidi
 /* Narayanan et al. 2021 (arXiv 2104.04473, section 3, appendix): 96 B s L h^2 (1 + s/6h + V/16Lh)
  * with full recomputation, 72 B s L h^2 (1 + s/6h + V/12Lh) without; ungated networks of 4h, and as
  * many key-value heads as heads, whatever the model has. Of `sequences` of that length. */
-double weir_flop_megatron(const weir_model *model, uint64_t sequences, uint32_t length,
-                          bool full_recompute);
+double weir_flop_megatron_2021(const weir_model *model, uint64_t sequences, uint32_t length,
+                               bool full_recompute);
+
+/* num_floating_point_operations of Megatron-LM (megatron/training/training.py, 001b00c of 2026), of
+ * one token, forward and backward: experts that a token goes to, shared ones, three matrices of
+ * gated networks, grouped heads, latent attention, half of the pairs of queries and keys (windows
+ * are not seen), multi-token modules, the vocabulary as padded. No routers, norms or recomputation.
+ */
+double weir_flop_megatron_token(const weir_model *model, uint32_t length, uint64_t padded_vocab);
 
 /* Chowdhery et al. 2022 (PaLM, arXiv 2204.02311, appendix B): 6 N + 12 L H Q T of one token; N are
  * the parameters (active ones of a mixture) without those of the embedding of words or positions.

@@ -46,7 +46,7 @@ typedef struct {
     double tokens_per_s, tokens_per_s_per_device;
     double model_tflops_per_device, hardware_tflops_per_device;
     double mfu, hfu;
-    const char *flops;  /* "exact", "megatron", "palm" */
+    const char *flops;  /* "exact", "megatron", "palm", "megatron-2021" */
     const char *format; /* whose peak: "bf16" */
     double bubble_share;
     double goodput; /* 0..1; NAN: nothing is known of failures */

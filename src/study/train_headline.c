@@ -1,11 +1,14 @@
 /* The headline of a training step: rates, shares of the peak, memory, goodput. */
+#include "model/model_count.h"
 #include "model/model_flop.h"
 #include "study/train_figures.h"
 
 #include <math.h>
 
-static const char *const FORMULAS[] = {
-    [WEIR_FLOPS_EXACT] = "exact", [WEIR_FLOPS_MEGATRON] = "megatron", [WEIR_FLOPS_PALM] = "palm"};
+static const char *const FORMULAS[] = {[WEIR_FLOPS_EXACT] = "exact",
+                                       [WEIR_FLOPS_MEGATRON] = "megatron",
+                                       [WEIR_FLOPS_PALM] = "palm",
+                                       [WEIR_FLOPS_MEGATRON_2021] = "megatron-2021"};
 
 /* FLOP of a step, of all devices: without and with what is calculated again. */
 typedef struct {
@@ -17,10 +20,15 @@ static flop_pair count_flop(const train_figures *f)
     const weir_train_job *job = &f->scenario->job;
     const weir_train_plan *plan = &job->plan;
     bool is_full = plan->recompute == WEIR_RECOMPUTE_PLAN_FULL;
+    uint64_t batch = plan->global_batch, vocab;
     flop_pair pair = {f->step->model_flop, f->step->flop};
     if (f->options->flops == WEIR_FLOPS_MEGATRON) {
-        pair.model = weir_flop_megatron(job->model, plan->global_batch, plan->sequence, false);
-        pair.hardware = weir_flop_megatron(job->model, plan->global_batch, plan->sequence, is_full);
+        vocab = weir_vocab_padded(job->model, job->stack.vocab_multiple, plan->tensor);
+        pair.model = weir_flop_megatron_token(job->model, plan->sequence, vocab) * f->step->tokens;
+        pair.hardware = pair.model + f->step->flop - f->step->model_flop;
+    } else if (f->options->flops == WEIR_FLOPS_MEGATRON_2021) {
+        pair.model = weir_flop_megatron_2021(job->model, batch, plan->sequence, false);
+        pair.hardware = weir_flop_megatron_2021(job->model, batch, plan->sequence, is_full);
     } else if (f->options->flops == WEIR_FLOPS_PALM) {
         pair.model = weir_flop_palm_token(job->model, plan->sequence) * f->step->tokens;
         pair.hardware = pair.model * (is_full ? 4.0 / 3 : 1);
@@ -32,11 +40,13 @@ static void note_formula(const train_figures *f, const char *format)
 {
     static const char *const what[] = {
         [WEIR_FLOPS_EXACT] = "every operation of this model, masked pairs of attention left out",
-        [WEIR_FLOPS_MEGATRON] = "72 B s L h^2 (1 + s/6h + V/12Lh) (arXiv 2104.04473)",
+        [WEIR_FLOPS_MEGATRON] = "what Megatron-LM logs (num_floating_point_operations)",
+        [WEIR_FLOPS_MEGATRON_2021] = "72 B s L h^2 (1 + s/6h + V/12Lh) (arXiv 2104.04473), no "
+                                     "grouped heads, gates or experts",
         [WEIR_FLOPS_PALM] = "6 N + 12 L H Q T for each token (arXiv 2204.02311)"};
     weir_result_note(f->result,
                      "MFU counts %s, without recomputation, over the dense peak of %s; --flops "
-                     "exact|megatron|palm",
+                     "exact|megatron|palm|megatron-2021",
                      what[f->options->flops], format);
 }
 

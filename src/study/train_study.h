@@ -12,7 +12,12 @@
 
 /* What model FLOPs are for MFU: every operation of this model, or a paper's formula
  * (model/model_flop.h). */
-typedef enum { WEIR_FLOPS_EXACT = 0, WEIR_FLOPS_MEGATRON, WEIR_FLOPS_PALM } weir_flops_formula;
+typedef enum {
+    WEIR_FLOPS_EXACT = 0,
+    WEIR_FLOPS_MEGATRON, /* what Megatron-LM logs today */
+    WEIR_FLOPS_PALM,
+    WEIR_FLOPS_MEGATRON_2021
+} weir_flops_formula;
 
 typedef struct {
     bool segments; /* of the critical path */

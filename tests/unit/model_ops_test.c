@@ -86,17 +86,40 @@ static void is_megatrons_formula_for_gpt_models_exactly(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         weir_model m = preset(ids[i]);
         weir_flop_parts f = weir_flop_forward(&m, 2048, true);
-        expect_share(ids[i], 3 * weir_flop_total(&f), weir_flop_megatron(&m, 1, 2048, false),
+        expect_share(ids[i], 3 * weir_flop_total(&f), weir_flop_megatron_2021(&m, 1, 2048, false),
                      1e-12);
         expect_share(ids[i], 4 * (weir_flop_total(&f) - f.head) + 3 * f.head,
-                     weir_flop_megatron(&m, 1, 2048, true), 1e-12);
+                     weir_flop_megatron_2021(&m, 1, 2048, true), 1e-12);
     }
     /* SC 2021, table 1: 1008 B parameters, batch 3072, 163 TFLOP/s on each of 3072 GPUs, and end of
      * section 5.1: 84 days for 450 B tokens by 8 T P / (n X). */
     weir_model m = preset("megatron-1008b");
-    double step_flop = weir_flop_megatron(&m, 3072, 2048, true);
+    double step_flop = weir_flop_megatron_2021(&m, 3072, 2048, true);
     double days = step_flop / (3072.0 * 2048) * 450e9 / (3072 * 163e12) / 86400;
     expect_share("1T, days", days, 84, 0.03);
+}
+
+/* Figures of a copy in Python of Megatron-LM's own function, tokens of 4,096 or as written. */
+static void is_megatron_lms_counter_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *id;
+        uint32_t length;
+        uint64_t vocab;
+        double flop;
+    } known[] = {{"llama3-8b", 8192, 128256, 51470401536.0},
+                 {"mixtral-8x7b", 4096, 32000, 79706456064.0},
+                 {"gpt3-175b", 2048, 51200, 1061947441152.0},
+                 {"deepseek-v3", 4096, 129280, 259992950784.0}};
+    for (uint32_t i = 0; i < 4; i++) {
+        weir_model m = preset(known[i].id);
+        expect_share(known[i].id, weir_flop_megatron_token(&m, known[i].length, known[i].vocab),
+                     known[i].flop, 1e-12);
+        /* Every operation counts half a pair of a query with itself more, and routers. */
+        expect_share(known[i].id, weir_flop_train_token(&m, known[i].length, false), known[i].flop,
+                     3e-3);
+    }
 }
 
 static void is_near_the_palm_formula(void **state)
@@ -465,6 +488,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_the_flop_per_token_of_the_reference),
         cmocka_unit_test(is_megatrons_formula_for_gpt_models_exactly),
+        cmocka_unit_test(is_megatron_lms_counter_exactly),
         cmocka_unit_test(is_near_the_palm_formula),
         cmocka_unit_test(adds_a_module_of_multi_token_prediction),
         cmocka_unit_test(counts_pairs_as_a_loop_does),

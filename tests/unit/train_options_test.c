@@ -86,7 +86,7 @@ static void refuses_what_does_not_go_together(void **state)
     refused("train|a.yaml|--set|plan.tensor",
             "--set: expected KEY=VALUE, such as plan.tensor=4, found plan.tensor");
     refused("train|a.yaml|--flops|exat",
-            "--flops: expected one of exact megatron palm, found exat");
+            "--flops: expected one of exact megatron palm megatron-2021, found exat");
 }
 
 int main(void)

@@ -158,7 +158,7 @@ static void mfu_counts_what_was_asked_for(void **state)
     assert_near(t->model_tflops_per_device, flop / t->step_s / 32 * 1e-12, 1e-12);
     assert_string_equal(t->flops, "palm");
     t = b.result->training;
-    flop = weir_flop_megatron(&b.scenario.model, 32, 8192, false);
+    flop = 32 * 8192 * weir_flop_megatron_token(&b.scenario.model, 8192, 128256);
     assert_near(t->model_tflops_per_device, flop / t->step_s / 32 * 1e-12, 1e-12);
     assert_string_equal(t->flops, "megatron");
     clear(&a);

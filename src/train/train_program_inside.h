@@ -100,8 +100,9 @@ typedef struct {
     uint32_t stage, step;
     double begun_s;                          /* of the pieces of a pass so far */
     uint32_t waits[DRAFT_WAITS], wait_count; /* ops that the next one on lane COMPUTE waits for */
-    uint8_t pair;   /* 0: the pass is alone; 1, 2: the first, the second of a pair */
-    double saved_s; /* of exposed traffic, that a pair still hides */
+    uint8_t pair;          /* 0: the pass is alone; 1, 2: the first, the second of a pair */
+    double saved_s;        /* of exposed traffic, that a pair still hides */
+    double saved_behind_s; /* the same, of what is left behind its passes */
     bool failed;
 } draft_writer;
 

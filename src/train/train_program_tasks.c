@@ -15,27 +15,8 @@ static const weir_pass_cost *cost_of(const draft_writer *w, const weir_task *tas
                                            : &chunk->dgrad;
 }
 
-/* Of a pair the all-to-alls are hidden, as far as the pair is shorter than its parts. */
-static void put_overlapped(draft_writer *w, const weir_piece *piece, draft_exchange key)
-{
-    double hidden_s = fmin(w->saved_s, piece->seconds), share = hidden_s / piece->seconds;
-    weir_piece part = *piece;
-    w->saved_s -= hidden_s;
-    if (hidden_s > 0) {
-        part.seconds = hidden_s;
-        part.bytes = piece->bytes * share;
-        draft_put_hidden(w, &key, &part);
-    }
-    if (hidden_s < piece->seconds) {
-        part.seconds = piece->seconds - hidden_s;
-        part.bytes = piece->bytes * (1 - share);
-        key.variant = (uint8_t)(key.variant + VARIANT_REST);
-        draft_put_exposed(w, &key, &part);
-    }
-}
-
-/* Parts of a pass: hidden pieces begin with it; then what the device does by itself; then its
- * exposed exchanges, for which it meets others. */
+/* Parts of a pass: hidden pieces begin with it, or with its pair; then what the device does by
+ * itself; then its exposed exchanges, for which it meets others. */
 typedef enum { PART_HIDDEN = 0, PART_OWN, PART_EXCHANGES } pass_part;
 
 static pass_part part_of(const weir_piece *piece)
@@ -55,15 +36,32 @@ static void put_piece(draft_writer *w, const weir_piece *piece, const draft_exch
         draft_put_time(w, WEIR_STEP_IDLE, (weir_cause)piece->cause, piece->seconds);
         return;
     case WEIR_PIECE_EXCHANGE:
-        if (w->saved_s > 0 && piece->seconds > 0 && weir_train_is_expert_wire(piece)) {
-            put_overlapped(w, piece, *key);
-        } else {
-            draft_put_exposed(w, key, piece);
-        }
+        draft_put_exposed(w, key, piece);
         return;
     case WEIR_PIECE_HIDDEN:
         draft_put_hidden(w, key, piece);
         return;
+    }
+}
+
+/* Of a pair the all-to-alls are hidden from its beginning on, as far as the pair is shorter than
+ * its parts; the rest is exposed. */
+static void put_overlapped(draft_writer *w, const weir_piece *piece, draft_exchange key,
+                           pass_part part)
+{
+    double *left_s = part == PART_HIDDEN ? &w->saved_s : &w->saved_behind_s;
+    double hidden_s = fmin(*left_s, piece->seconds), share = hidden_s / piece->seconds;
+    weir_piece one = *piece;
+    *left_s -= hidden_s;
+    if (part == PART_HIDDEN && hidden_s > 0) {
+        one.seconds = hidden_s;
+        one.bytes = piece->bytes * share;
+        draft_put_hidden(w, &key, &one);
+    } else if (part == PART_EXCHANGES && hidden_s < piece->seconds) {
+        one.seconds = piece->seconds - hidden_s;
+        one.bytes = piece->bytes * (1 - share);
+        key.variant = (uint8_t)(key.variant + VARIANT_REST);
+        draft_put_exposed(w, &key, &one);
     }
 }
 
@@ -80,7 +78,11 @@ static void put_part(draft_writer *w, const weir_pass_cost *cost, uint32_t pass,
                                     .from = WEIR_NONE,
                                     .to = WEIR_NONE,
                                     .comm = piece->comm};
-        if (part_of(piece) == part) {
+        bool is_overlapped = w->pair > 0 && part_of(piece) == PART_EXCHANGES &&
+                             piece->seconds > 0 && weir_train_is_expert_wire(piece);
+        if (is_overlapped && part != PART_OWN) {
+            put_overlapped(w, piece, key, part);
+        } else if (part_of(piece) == part) {
             put_piece(w, piece, &key);
         }
     }
@@ -171,19 +173,28 @@ static double saved_of(const draft_writer *w, const weir_task *task)
 }
 
 /* Gradients of inputs and of weights, where both are one task, take turns layer by layer. */
-static void put_passes(draft_writer *w, const weir_task *task)
+static void put_pass(draft_writer *w, const weir_task *task, pass_part part)
 {
     const weir_pass_cost *cost = cost_of(w, task, false);
-    const weir_pass_cost *weights =
-        task->kind == WEIR_TASK_BACKWARD ? cost_of(w, task, true) : NULL;
-    for (int part = PART_HIDDEN; part <= PART_EXCHANGES; part++) {
-        if (part == PART_EXCHANGES && meets_inside(cost)) {
-            draft_put_meet(w);
-        }
-        put_part(w, cost, task->kind, task->chunk, (pass_part)part);
-        if (weights) {
-            put_part(w, weights, PASS_WEIGHTS, task->chunk, (pass_part)part);
-        }
+    if (part == PART_EXCHANGES && meets_inside(cost)) {
+        draft_put_meet(w);
+    }
+    put_part(w, cost, task->kind, task->chunk, part);
+    if (task->kind == WEIR_TASK_BACKWARD) {
+        put_part(w, cost_of(w, task, true), PASS_WEIGHTS, task->chunk, part);
+    }
+}
+
+static void put_passes(draft_writer *w, const weir_task *tasks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        w->pair = (uint8_t)(count == 1 ? 0 : i + 1);
+        put_pass(w, &tasks[i], PART_HIDDEN);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        w->pair = (uint8_t)(count == 1 ? 0 : i + 1);
+        put_pass(w, &tasks[i], PART_OWN);
+        put_pass(w, &tasks[i], PART_EXCHANGES);
     }
 }
 
@@ -199,10 +210,7 @@ static void put_run(draft_writer *w, uint32_t row, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         draft_put_ready(w, row + i);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        w->pair = (uint8_t)(count == 1 ? 0 : i + 1);
-        put_passes(w, &tasks[i]);
-    }
+    put_passes(w, tasks, count);
     if (w->wait_count > 0) { /* nothing to do, and yet it waits */
         draft_put_time(w, WEIR_STEP_COMPUTE, WEIR_CAUSE_COMPUTE_OTHER, 0);
     }
@@ -222,10 +230,9 @@ void draft_put_tasks(draft_writer *w)
     for (uint32_t i = schedule->first[w->stage]; i < end;) {
         const weir_task *task = &schedule->tasks[i];
         bool is_pair = task->paired && i + 1 < end;
-        w->saved_s = is_pair ? saved_of(w, task) : 0;
+        w->saved_s = w->saved_behind_s = is_pair ? saved_of(w, task) : 0;
         put_run(w, i, is_pair ? 2 : 1);
         i += is_pair ? 2 : 1;
     }
     w->pair = 0;
-    w->saved_s = 0;
 }

@@ -95,7 +95,7 @@ typedef struct {
     double *start_s;   /* by row of tasks */
     double *stage_begin_s, *stage_end_s, *stage_busy_s; /* by stage: first start, last end, work */
     double *stage_saved_s; /* by stage: what its pairs save; busy is without */
-    double *stage_send_s;  /* by stage: of what it waited, waiting for the message itself */
+    double *stage_send_s;  /* by stage: of what it waited, while its messages moved */
     double *gradient_s;    /* by position: its last wgrad (or backward) has ended */
     double bubble_share;   /* mean over stages of 1 - busy / makespan */
 } weir_schedule_times;

@@ -14,6 +14,7 @@ typedef struct {
     uint32_t *queue;            /* stages that can go on: a ring of as many as there are */
     uint32_t head, waiting;     /* of the queue */
     double *forward, *backward; /* ends, by cell x micro-batch; below 0: not yet */
+    uint8_t *is_sending;        /* by stage: what it did last is on its way */
     weir_schedule_times *played;
 } player;
 
@@ -172,7 +173,8 @@ static bool run(player *p, uint32_t stage)
     }
     double free_s = t->stage_end_s[stage], start = later(a.at_s, free_s), end = start + seconds;
     if (a.at_s > free_s) {
-        double waited = a.at_s - free_s;
+        double waited = a.at_s - free_s; /* its own message first, the awaited one last */
+        a.sent_s += p->is_sending[stage] ? p->costs->send_s : 0;
         t->stage_send_s[stage] += a.sent_s < waited ? a.sent_s : waited;
     }
     if (row == s->first[stage]) {
@@ -185,6 +187,7 @@ static bool run(player *p, uint32_t stage)
         t->start_s[i] = start;
         sends |= finish(p, stage, i, end);
     }
+    p->is_sending[stage] = sends && !p->costs->sends_block;
     if (sends && p->costs->sends_block) {
         t->stage_end_s[stage] += p->costs->send_s;
         t->stage_send_s[stage] += p->costs->send_s;
@@ -228,10 +231,12 @@ static weir_code begin(player *p, weir_arena *arena, weir_err *err)
     size_t stages = s->stages, held = stages * s->chunks, cells = held * s->micro_batches;
     uint32_t *numbers = weir_arena_alloc(arena, 4 * held + 2 * stages, sizeof *numbers);
     p->missing = weir_arena_alloc(arena, stages, sizeof *p->missing);
+    p->is_sending = weir_arena_alloc(arena, stages, sizeof *p->is_sending);
     p->forward = weir_arena_alloc(arena, 2 * cells, sizeof *p->forward);
     t->start_s = weir_arena_alloc(arena, s->first[stages], sizeof *t->start_s);
     t->stage_begin_s = weir_arena_alloc(arena, 5 * stages + held, sizeof *t->stage_begin_s);
-    if (!numbers || !p->missing || !p->forward || !t->start_s || !t->stage_begin_s) {
+    if (!numbers || !p->missing || !p->is_sending || !p->forward || !t->start_s ||
+        !t->stage_begin_s) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to play a schedule");
     }
     p->before = numbers;

@@ -199,8 +199,8 @@ weir_code weir_train_tail_of(const weir_train_job *job, const weir_stage_costs *
             reduce_stage(job, costs, schedule, played, i, tail);
         }
         gather_stage(job, costs, schedule, i, tail);
-        tail->wait_s[i] =
-            gathers(job) && s->overlaps_parameters && i == 0 ? played->stage_begin_s[i] : 0;
+        double beside_s = s->overlaps_parameters ? tail->gather_s[i] : 0;
+        tail->wait_s[i] = fmin(beside_s, played->stage_begin_s[i]);
         double bytes = own_parameters(job, costs, schedule, i) * s->optimizer_bytes;
         tail->stage_optimizer_s[i] = weir_memory_s(job->kernels, bytes) * s->memory_factor;
         tail->meet_s = fmax(tail->meet_s, tail->reduce_end_s[i]);

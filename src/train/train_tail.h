@@ -19,7 +19,7 @@ typedef struct {
     double *reduce_end_s; /* by stage: gradients reduced, in time of the schedule */
     double *reduce_s;     /* by stage: that it takes, hidden or not */
     double *reduce_bytes, *gather_s, *gather_bytes;
-    double *wait_s;     /* by stage: for parameters, before its first forward pass */
+    double *wait_s;     /* by stage: before its first pass, while its parameters are gathered */
     double meet_s;      /* all stages' gradients are reduced */
     double norm_s;      /* of the ranks that sum it; without a barrier those of a stage */
     double optimizer_s; /* of the stage that takes longest */

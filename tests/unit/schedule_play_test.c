@@ -369,7 +369,8 @@ static void messages_are_told_from_bubbles(void **state)
     make(&j);
     assert_true(j.played.makespan_s == 7);
     assert_true(start(&j, 1) == 5 && start(&j, 2) == 1.5);
-    assert_true(j.played.stage_send_s[0] == 0.5 && j.played.stage_send_s[1] == 0.5);
+    /* stage 0 from 1 to 1.5 for its own, from 4.5 to 5 for the one that it gets */
+    assert_true(j.played.stage_send_s[0] == 1 && j.played.stage_send_s[1] == 0.5);
     assert_true(j.played.stage_busy_s[0] == 3 && j.played.gradient_s[1] == 4.5);
     weir_arena_free(j.arena);
 }

@@ -299,6 +299,47 @@ static void computing_has_the_causes_of_the_closed_form(void **state)
     clear(&p);
 }
 
+static double closed_wait_s(const weir_train_step *step, weir_wait wait)
+{
+    double sum = 0;
+    for (int c = 0; c < WEIR_CAUSE_COUNT; c++) {
+        sum += weir_cause_wait((weir_cause)c) == wait ? step->cause_s[c] : 0;
+    }
+    return sum;
+}
+
+/* What runs while a device waits anyway counts there, too: its own message, parameters (DESIGN 2.1,
+ * line 3). Gradients of one chunk that are reduced while the stage waits for another do not. */
+static void waits_are_those_of_the_closed_form(void **state)
+{
+    (void)state;
+    uint64_t random = 5;
+    uint32_t done = 0;
+    double apart = 0, worst = 0;
+    for (uint32_t i = 0; i < 4000 && done < 150; i++) {
+        weir_train_job job;
+        weir_train_step step;
+        weir_err err = {0};
+        if (!random_job(&random, &job)) {
+            continue;
+        }
+        played_step p;
+        play(&(weir_train_play){.job = &job, .steps = 1}, &p);
+        assert_int_equal(weir_train_step_of(&job, sample.scratch, &step, &err), WEIR_OK);
+        weir_result *result = ledger_of(&p);
+        double all = (double)result->total.wall_ns;
+        double played = (double)result->total.waits.ns[WEIR_WAIT_DEPENDENCY] / all;
+        double off = fabs(played - closed_wait_s(&step, WEIR_WAIT_DEPENDENCY) / step.step_s);
+        apart += off;
+        worst = fmax(worst, off);
+        weir_result_free(result);
+        clear(&p);
+        done++;
+    }
+    assert_int_equal(done, 150);
+    assert_true(worst < 0.02 && apart / done < 0.002);
+}
+
 static void a_slow_device_holds_up_the_others_and_is_named(void **state)
 {
     (void)state;
@@ -522,6 +563,7 @@ int main(void)
         cmocka_unit_test(steps_without_a_barrier_take_their_period),
         cmocka_unit_test(folded_and_unfolded_agree),
         cmocka_unit_test(computing_has_the_causes_of_the_closed_form),
+        cmocka_unit_test(waits_are_those_of_the_closed_form),
         cmocka_unit_test(a_slow_device_holds_up_the_others_and_is_named),
         cmocka_unit_test(a_device_that_is_slow_by_one_changes_nothing),
         cmocka_unit_test(slower_devices_never_make_it_faster),

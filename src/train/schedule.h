@@ -74,19 +74,23 @@ typedef struct {
     double forward_exchange_s, backward_exchange_s;
     double forward_kernels_s, dgrad_kernels_s, wgrad_kernels_s;
 } weir_pair_share;
+/* Between two stages, in either direction. */
+double weir_schedule_hop_s(const double *hop_s, uint32_t stages, uint32_t one, uint32_t other);
 /* What a pair saves against one after the other: all that can be hidden. */
 double weir_pair_saved_s(const weir_pair_share *forward, const weir_pair_share *backward);
 
 typedef struct {
     const weir_pass_times *times; /* by position */
     double send_s;                /* activations or gradients from stage to stage */
-    bool sends_block;             /* sender and receiver compute nothing meanwhile */
-    const weir_pair_share *pair;  /* by position: DualPipe's pairs begin and end as one; NULL: they
-                                     save nothing */
-    const double *ready_s;        /* by position: first forward not before (parameters gathered);
-                                     NULL: 0 */
-    const double *free_s;         /* by stage: begins its list not before, and its times count from
-                                     then; NULL: 0 (steps without a barrier: train_timing.h) */
+    const double *hop_s; /* the same by stage: between it and the one behind it, the last and
+                            the first; NULL: send_s */
+    bool sends_block;    /* sender and receiver compute nothing meanwhile */
+    const weir_pair_share *pair; /* by position: DualPipe's pairs begin and end as one; NULL: they
+                                    save nothing */
+    const double *ready_s;       /* by position: first forward not before (parameters gathered);
+                                    NULL: 0 */
+    const double *free_s;        /* by stage: begins its list not before, and its times count from
+                                    then; NULL: 0 (steps without a barrier: train_timing.h) */
 } weir_schedule_costs;
 
 typedef struct {

@@ -14,7 +14,7 @@ typedef struct {
     uint32_t *queue;            /* stages that can go on: a ring of as many as there are */
     uint32_t head, waiting;     /* of the queue */
     double *forward, *backward; /* ends, by cell x micro-batch; below 0: not yet */
-    uint8_t *is_sending;        /* by stage: what it did last is on its way */
+    double *sending_s;          /* by stage: on its way for so long is what it did last */
     weir_schedule_times *played;
 } player;
 
@@ -71,6 +71,19 @@ typedef struct {
     double sent_s; /* of which a message took */
 } arrival;
 
+double weir_schedule_hop_s(const double *hop_s, uint32_t stages, uint32_t one, uint32_t other)
+{
+    uint32_t first = one < other ? one : other, second = one < other ? other : one;
+    return hop_s[second - first == 1 ? first : stages - 1];
+}
+
+static double message_s(const player *p, uint32_t stage, uint32_t other)
+{
+    return other == stage    ? 0
+           : p->costs->hop_s ? weir_schedule_hop_s(p->costs->hop_s, p->s->stages, stage, other)
+                             : p->costs->send_s;
+}
+
 static double begin_of(const weir_schedule_costs *costs, uint32_t stage)
 {
     return costs->free_s ? costs->free_s[stage] : 0;
@@ -89,7 +102,7 @@ static bool arrives(player *p, uint32_t stage, uint32_t row, arrival *a)
             p->missing[stage] = end;
             return false;
         }
-        double sent = other / p->s->chunks == stage ? 0 : p->costs->send_s;
+        double sent = message_s(p, stage, other / p->s->chunks);
         if (*end + sent > a->at_s) {
             *a = (arrival){*end + sent, sent};
         }
@@ -110,8 +123,8 @@ static void wake(player *p, uint32_t stage)
     p->queue[(p->head + p->waiting++) % stages] = stage;
 }
 
-/* Whether another stage gets a message. */
-static bool finish(player *p, uint32_t stage, uint32_t row, double end)
+/* What the message to another stage takes; 0: there is none. */
+static double finish(player *p, uint32_t stage, uint32_t row, double end)
 {
     const weir_task *task = &p->s->tasks[row];
     uint32_t cell = cell_of(p, stage, row), other = taker(p, row, cell);
@@ -121,18 +134,18 @@ static bool finish(player *p, uint32_t stage, uint32_t row, double end)
         *last = later(*last, end);
     }
     if (task->kind == WEIR_TASK_WGRAD) {
-        return false;
+        return 0;
     }
     double *ends = is_forward ? p->forward : p->backward;
     double *mine = &ends[(size_t)cell * p->s->micro_batches + task->micro_batch];
     *mine = end;
     if (other == WEIR_NONE || other / p->s->chunks == stage) {
-        return false;
+        return 0;
     }
     if (p->missing[other / p->s->chunks] == mine) {
         wake(p, other / p->s->chunks);
     }
-    return true;
+    return message_s(p, stage, other / p->s->chunks);
 }
 
 /* The least cut between the two exchanges and the kernels that may hide each. */
@@ -174,7 +187,7 @@ static bool run(player *p, uint32_t stage)
     double free_s = t->stage_end_s[stage], start = later(a.at_s, free_s), end = start + seconds;
     if (a.at_s > free_s) {
         double waited = a.at_s - free_s; /* its own message first, the awaited one last */
-        a.sent_s += p->is_sending[stage] ? p->costs->send_s : 0;
+        a.sent_s += p->sending_s[stage];
         t->stage_send_s[stage] += a.sent_s < waited ? a.sent_s : waited;
     }
     if (row == s->first[stage]) {
@@ -182,15 +195,15 @@ static bool run(player *p, uint32_t stage)
     }
     t->stage_busy_s[stage] += seconds;
     t->stage_end_s[stage] = end;
-    bool sends = false;
+    double sent_s = 0;
     for (uint32_t i = row; i <= row + is_pair; i++) {
         t->start_s[i] = start;
-        sends |= finish(p, stage, i, end);
+        sent_s = later(sent_s, finish(p, stage, i, end));
     }
-    p->is_sending[stage] = sends && !p->costs->sends_block;
-    if (sends && p->costs->sends_block) {
-        t->stage_end_s[stage] += p->costs->send_s;
-        t->stage_send_s[stage] += p->costs->send_s;
+    p->sending_s[stage] = p->costs->sends_block ? 0 : sent_s;
+    if (p->costs->sends_block) {
+        t->stage_end_s[stage] += sent_s;
+        t->stage_send_s[stage] += sent_s;
     }
     p->next[stage] += 1 + (uint32_t)is_pair;
     return true;
@@ -231,11 +244,11 @@ static weir_code begin(player *p, weir_arena *arena, weir_err *err)
     size_t stages = s->stages, held = stages * s->chunks, cells = held * s->micro_batches;
     uint32_t *numbers = weir_arena_alloc(arena, 4 * held + 2 * stages, sizeof *numbers);
     p->missing = weir_arena_alloc(arena, stages, sizeof *p->missing);
-    p->is_sending = weir_arena_alloc(arena, stages, sizeof *p->is_sending);
+    p->sending_s = weir_arena_alloc(arena, stages, sizeof *p->sending_s);
     p->forward = weir_arena_alloc(arena, 2 * cells, sizeof *p->forward);
     t->start_s = weir_arena_alloc(arena, s->first[stages], sizeof *t->start_s);
     t->stage_begin_s = weir_arena_alloc(arena, 5 * stages + held, sizeof *t->stage_begin_s);
-    if (!numbers || !p->missing || !p->is_sending || !p->forward || !t->start_s ||
+    if (!numbers || !p->missing || !p->sending_s || !p->forward || !t->start_s ||
         !t->stage_begin_s) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory to play a schedule");
     }

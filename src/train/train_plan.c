@@ -26,8 +26,7 @@ static uint32_t size_of(const weir_train_plan *p, weir_train_axis axis)
     }
 }
 
-/* Devices between two neighbours of the axis. */
-static uint64_t stride_of(const weir_train_plan *p, weir_train_axis axis)
+uint64_t weir_train_stride(const weir_train_plan *p, weir_train_axis axis)
 {
     uint64_t stride = 1;
     for (uint32_t i = 0; i < WEIR_AXIS_COUNT && p->order[i] != axis; i++) {
@@ -54,9 +53,9 @@ weir_axis_span weir_train_span(const weir_train_job *job, weir_train_axis axis)
     if (axis == WEIR_AXIS_EXPERT) {
         return span_of(p->expert, in_node(job, p->expert_tensor, p->expert));
     }
-    uint32_t ranks = size_of(p, axis), together = in_node(job, stride_of(p, axis), ranks);
+    uint32_t ranks = size_of(p, axis), together = in_node(job, weir_train_stride(p, axis), ranks);
     if (axis == WEIR_AXIS_DATA) { /* gradients are summed over context ranks, too */
-        together *= in_node(job, stride_of(p, WEIR_AXIS_CONTEXT), p->context);
+        together *= in_node(job, weir_train_stride(p, WEIR_AXIS_CONTEXT), p->context);
         ranks *= p->context;
     }
     return span_of(ranks, together);

@@ -183,6 +183,8 @@ static inline uint64_t weir_train_devices(const weir_train_plan *plan)
 typedef struct {
     uint32_t ranks, nodes;
 } weir_axis_span;
+/* Devices between two neighbours of the axis. */
+uint64_t weir_train_stride(const weir_train_plan *plan, weir_train_axis axis);
 weir_axis_span weir_train_span(const weir_train_job *job, weir_train_axis axis);
 
 /* Layers [first, first + count) of the model that the chunk at that position (0 .. pipeline x

@@ -137,6 +137,20 @@ weir_code draft_peers(draft *d, weir_err *err)
     return WEIR_OK;
 }
 
+static double message_s(const draft *d, uint32_t cell, uint32_t peer)
+{
+    return weir_schedule_hop_s(d->timing.costs.hop_s, d->stages, cell / d->chunks,
+                               peer / d->chunks);
+}
+
+/* What a task's message to another stage takes; 0: there is none. */
+static double sent_s(const draft_writer *w, const weir_task *task)
+{
+    uint32_t cell = w->stage * w->d->chunks + task->chunk, cells = w->d->stages * w->d->chunks;
+    uint32_t peer = w->d->peers[(task->kind == WEIR_TASK_FORWARD ? 0 : cells) + cell];
+    return peer == WEIR_NONE || task->kind == WEIR_TASK_WGRAD ? 0 : message_s(w->d, cell, peer);
+}
+
 /* WEIR_NONE: none is sent (received). */
 static uint32_t put_message(draft_writer *w, const weir_task *task, bool sends)
 {
@@ -157,7 +171,7 @@ static uint32_t put_message(draft_writer *w, const weir_task *task, bool sends)
                                 .to = to / d->chunks,
                                 .comm = WEIR_COMM_SEND};
     const weir_piece piece = {
-        .seconds = d->timing.costs.send_s, .bytes = d->timing.costs.send_bytes, .count = 1};
+        .seconds = message_s(d, cell, peer), .bytes = d->timing.costs.send_bytes, .count = 1};
     return draft_put_message(w, &key, &piece);
 }
 
@@ -202,7 +216,7 @@ static void put_passes(draft_writer *w, const weir_task *tasks, uint32_t count)
 static void put_run(draft_writer *w, uint32_t row, uint32_t count)
 {
     const weir_task *tasks = &w->d->timing.schedule.tasks[row];
-    bool sends = false;
+    double blocked_s = 0;
     w->begun_s = 0;
     for (uint32_t i = 0; i < count; i++) {
         draft_wait_for(w, put_message(w, &tasks[i], false));
@@ -216,10 +230,11 @@ static void put_run(draft_writer *w, uint32_t row, uint32_t count)
     }
     for (uint32_t i = 0; i < count; i++) {
         draft_put_reduced(w, row + i);
-        sends |= put_message(w, &tasks[i], true) != WEIR_NONE;
+        put_message(w, &tasks[i], true);
+        blocked_s = fmax(blocked_s, sent_s(w, &tasks[i]));
     }
-    if (sends && !w->d->play->job->stack.overlaps_pipeline) { /* it blocks */
-        draft_put_time(w, WEIR_STEP_IDLE, WEIR_CAUSE_DEPENDENCY_SYNC, w->d->timing.costs.send_s);
+    if (blocked_s > 0 && !w->d->play->job->stack.overlaps_pipeline) {
+        draft_put_time(w, WEIR_STEP_IDLE, WEIR_CAUSE_DEPENDENCY_SYNC, blocked_s);
     }
 }
 

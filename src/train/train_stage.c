@@ -138,14 +138,36 @@ static bool is_like(const weir_train_job *job, uint32_t a, uint32_t b)
            memcmp(job->model->layer + one.first, job->model->layer + other.first, one.count) == 0;
 }
 
-static void make_hand_over(const weir_train_job *job, weir_stage_costs *costs)
+/* The message between a stage and the one behind it, of the last stage and the first. */
+static weir_wire hand_over(const weir_train_job *job, uint32_t stage)
 {
-    weir_wire wire = weir_train_wire(job, WEIR_GROUP_PIPELINE, WEIR_COLLECTIVE_SEND_RECV,
-                                     hand_over_bytes(job) / job->plan.tensor);
-    bool waits =
-        job->plan.pipeline > 1 && !job->stack.overlaps_pipeline && !job->network.is_infinite;
-    costs->send_s = wire.seconds + (waits ? job->stack.hand_over_s : 0);
-    costs->send_bytes = wire.bytes;
+    uint64_t node = job->network.devices_per_node;
+    uint64_t apart = weir_train_stride(&job->plan, WEIR_AXIS_PIPELINE);
+    uint32_t behind = (stage + 1) % job->plan.pipeline;
+    bool is_near = stage * apart / node == behind * apart / node;
+    return weir_train_wire(job, is_near ? WEIR_GROUP_PIPELINE_IN_NODE : WEIR_GROUP_PIPELINE,
+                           WEIR_COLLECTIVE_SEND_RECV, hand_over_bytes(job) / job->plan.tensor);
+}
+
+static weir_code make_hand_overs(const weir_train_job *job, weir_arena *arena,
+                                 weir_stage_costs *costs, weir_err *err)
+{
+    uint32_t stages = job->plan.pipeline;
+    double *hop_s = weir_arena_alloc(arena, stages, sizeof *hop_s);
+    if (!hop_s) {
+        return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the messages of %u stages",
+                            stages);
+    }
+    bool waits = stages > 1 && !job->stack.overlaps_pipeline && !job->network.is_infinite;
+    costs->send_s = 0;
+    for (uint32_t i = 0; i < stages; i++) {
+        weir_wire wire = hand_over(job, i);
+        hop_s[i] = wire.seconds + (waits ? job->stack.hand_over_s : 0);
+        costs->send_s += i + 1 < stages ? hop_s[i] / (stages - 1) : 0;
+        costs->send_bytes = wire.bytes;
+    }
+    costs->hop_s = hop_s;
+    return WEIR_OK;
 }
 
 /* --- DualPipe's pairs --- */
@@ -219,6 +241,6 @@ weir_code weir_train_stage_costs(const weir_train_job *job, weir_arena *arena,
         make_chunk(layers, i, chunk);
         costs->chunk[i] = chunk;
     }
-    make_hand_over(job, costs);
-    return make_pairs(job, arena, costs, err);
+    weir_code code = make_hand_overs(job, arena, costs, err);
+    return code == WEIR_OK ? make_pairs(job, arena, costs, err) : code;
 }

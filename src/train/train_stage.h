@@ -49,7 +49,8 @@ typedef struct {
 typedef struct {
     uint32_t positions;
     const weir_chunk_cost **chunk; /* by position */
-    double send_s;                 /* a hand-over between stages */
+    double send_s;                 /* a hand-over between stages, mean */
+    const double *hop_s; /* by stage: with the one behind it, of the last with the first */
     double send_bytes;
     const weir_pair_share *pair; /* by position: what DualPipe's pairs hide; NULL: nothing */
 } weir_stage_costs;

@@ -86,6 +86,7 @@ static weir_code play(const weir_train_job *job, const double *free_s, weir_aren
 {
     const weir_schedule_costs costs = {.times = t->times,
                                        .send_s = t->costs.send_s,
+                                       .hop_s = t->costs.hop_s,
                                        .sends_block = !job->stack.overlaps_pipeline,
                                        .pair = t->costs.pair,
                                        .ready_s = t->ready_s,

@@ -15,6 +15,7 @@ weir_train_axis weir_train_group_axis(weir_train_group group)
     case WEIR_GROUP_EXPERT_TENSOR:
         return WEIR_AXIS_EXPERT;
     case WEIR_GROUP_PIPELINE:
+    case WEIR_GROUP_PIPELINE_IN_NODE:
         return WEIR_AXIS_PIPELINE;
     case WEIR_GROUP_DATA:
     case WEIR_GROUP_EXPERT_DATA:
@@ -79,6 +80,8 @@ static weir_axis_span span_of(const weir_train_job *job, weir_train_group group)
     case WEIR_GROUP_PIPELINE:
         span = weir_train_span(job, WEIR_AXIS_PIPELINE);
         return (weir_axis_span){p->pipeline > 1 ? 2 : 1, span.nodes > 1 ? 2 : 1};
+    case WEIR_GROUP_PIPELINE_IN_NODE:
+        return (weir_axis_span){p->pipeline > 1 ? 2 : 1, 1};
     case WEIR_GROUP_DATA:
         span = weir_train_span(job, WEIR_AXIS_DATA);
         if (p->zero > 0 && p->shard_ranks > 0 && p->shard_ranks < span.ranks) {
@@ -104,6 +107,8 @@ static double factor_of(const weir_train_job *job, weir_train_group group)
         return of_network * s->data_factor;
     case WEIR_GROUP_PIPELINE:
         return of_network;
+    case WEIR_GROUP_PIPELINE_IN_NODE:
+        return 1;
     default:
         return of_network * s->tensor_factor;
     }

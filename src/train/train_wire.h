@@ -12,8 +12,9 @@ typedef enum {
     WEIR_GROUP_CONTEXT,
     WEIR_GROUP_EXPERT,
     WEIR_GROUP_EXPERT_TENSOR,
-    WEIR_GROUP_PIPELINE, /* neighbouring stages */
-    WEIR_GROUP_DATA,     /* data x context, or the part that shares states out */
+    WEIR_GROUP_PIPELINE,         /* neighbouring stages; of different nodes where there are some */
+    WEIR_GROUP_PIPELINE_IN_NODE, /* of the same node */
+    WEIR_GROUP_DATA,             /* data x context, or the part that shares states out */
     WEIR_GROUP_EXPERT_DATA
 } weir_train_group;
 

@@ -59,7 +59,8 @@ static double arrives_s(const simple *p, uint32_t stage, const weir_task *task, 
         return 0;
     }
     uint32_t other = is_forward ? position - 1 : position + 1;
-    double sent_s = p->stage_of[other] == stage ? 0 : p->t->costs.send_s;
+    uint32_t from = p->stage_of[other], first = from < stage ? from : stage;
+    double sent_s = from == stage ? 0 : p->t->costs.hop_s[first];
     return p->end_s[is_forward ? 0 : 1][other * s->micro_batches + task->micro_batch] + sent_s;
 }
 
@@ -150,6 +151,28 @@ static void without_a_barrier_a_step_takes_what_repeated_ones_do(void **state)
     }
 }
 
+/* 16 stages on two nodes of 8: one message of 15 leaves its node, and the one around. */
+static void messages_within_a_node_are_shorter(void **state)
+{
+    (void)state;
+    set(WEIR_SCHEDULE_ONE_F_ONE_B, 16, 16);
+    weir_arena *arena = weir_arena_new();
+    weir_train_timing t = timing_of(arena);
+    double sum_s = 0;
+    for (uint32_t i = 0; i < 15; i++) {
+        sum_s += t.costs.hop_s[i];
+        assert_true(t.costs.hop_s[i] == t.costs.hop_s[i == 7 ? 15 : 0]);
+    }
+    assert_true(t.costs.hop_s[7] > t.costs.hop_s[0]);
+    assert_true(fabs(t.costs.send_s - sum_s / 15) < 1e-12);
+    sample.job.plan.data = 8; /* faster than stages: each on a node of its own */
+    sample.job.plan.global_batch *= 8;
+    t = timing_of(arena);
+    assert_true(t.costs.hop_s[0] == t.costs.hop_s[7]);
+    sample.job.plan.data = 1;
+    weir_arena_free(arena);
+}
+
 /* Every stage is busy, idles or waits for one period. */
 static void every_stage_takes_a_period_from_its_own_beginning(void **state)
 {
@@ -232,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_barrier_a_step_takes_what_repeated_ones_do),
         cmocka_unit_test(every_stage_takes_a_period_from_its_own_beginning),
+        cmocka_unit_test(messages_within_a_node_are_shorter),
         cmocka_unit_test(barriers_only_cost_time),
         cmocka_unit_test(only_zero_bubble_goes_without),
         cmocka_unit_test(gradients_of_weights_keep_what_the_paper_counts),

@@ -88,48 +88,81 @@ static weir_code plan_phases(const weir_train_scenario *scenario, planned *p, we
     return code;
 }
 
+/* Of the traffic of a phase: seconds that devices wait for, and that run beside computing. */
+static double exposed_s(const planned *p, uint32_t i)
+{
+    return fmin(p->step.axis[p->axes[i]].exposed_s, p->step.axis[p->axes[i]].seconds);
+}
+
+static double hidden_s(const planned *p, uint32_t i)
+{
+    return p->step.axis[p->axes[i]].seconds - exposed_s(p, i);
+}
+
 /* What of the step is no exposed traffic of these phases. */
-static double computing_s(const planned *p, double *traffic_s)
+static double computing_s(const planned *p)
 {
     double rest_s = p->step.step_s;
-    *traffic_s = 0;
     for (uint32_t i = 0; i < p->count; i++) {
-        rest_s -= p->step.axis[p->axes[i]].exposed_s;
-        *traffic_s += p->step.axis[p->axes[i]].seconds;
+        rest_s -= exposed_s(p, i);
     }
     return fmax(rest_s, 0);
 }
 
-static void add_phase(const planned *p, uint32_t i, double compute_s, weir_text *text)
+typedef struct {
+    double share;     /* of the phase's bytes */
+    double compute_s; /* before all of its calls together */
+    bool is_hidden;
+} phase_part;
+
+static void add_part(const planned *p, uint32_t i, const phase_part *part, weir_text *text)
 {
     const weir_phase *phase = &p->phases[i];
-    double seconds = p->step.axis[p->axes[i]].seconds;
-    bool is_hidden = p->step.axis[p->axes[i]].exposed_s < 0.5 * seconds;
-    weir_text_printf(text, "%s{name: %s, axis: %s, collective: %s", i ? ", " : "", phase->name,
-                     phase->axis, weir_collective_kind_name(phase->collective));
+    const char *behind = text->n > 0 && text->p[text->n - 1] != '[' ? ", " : "";
+    weir_text_printf(text, "%s{name: %s%s, axis: %s, collective: %s", behind, phase->name,
+                     part->is_hidden ? " hidden" : "", phase->axis,
+                     weir_collective_kind_name(phase->collective));
     weir_text_printf(text, ", group: {size: %u, stride: %u}, bytes: %.17g B, times: %u",
-                     (unsigned)phase->group_size, (unsigned)phase->group_stride, phase->bytes,
-                     (unsigned)phase->times);
-    weir_text_printf(text, ", compute: %.17g s, overlap: %s}", compute_s / phase->times,
-                     is_hidden ? "yes" : "no");
+                     (unsigned)phase->group_size, (unsigned)phase->group_stride,
+                     phase->bytes * part->share, (unsigned)phase->times);
+    weir_text_printf(text, ", compute: %.17g s, overlap: %s}", part->compute_s / phase->times,
+                     part->is_hidden ? "yes" : "no");
+}
+
+/* What devices wait for blocks, the rest runs beside computing that is as long in proportion. */
+static void add_phases(const planned *p, weir_text *text)
+{
+    double all_hidden_s = 0, rest_s = computing_s(p);
+    for (uint32_t i = 0; i < p->count; i++) {
+        all_hidden_s += hidden_s(p, i);
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        double seconds = p->step.axis[p->axes[i]].seconds, hidden = hidden_s(p, i);
+        double share = seconds > 0 ? hidden / seconds : 0;
+        double covered = all_hidden_s > 0 ? hidden / all_hidden_s : 0;
+        phase_part seen = {.share = 1 - share,
+                           .compute_s = all_hidden_s > 0 ? 0 : rest_s / p->count};
+        phase_part beside = {.share = share, .compute_s = rest_s * covered, .is_hidden = true};
+        if (seen.share > 0) {
+            add_part(p, i, &seen, text);
+        }
+        if (beside.share > 0) {
+            add_part(p, i, &beside, text);
+        }
+    }
 }
 
 weir_code weir_train_traffic_text(const weir_train_scenario *scenario, weir_text *cluster,
                                   weir_text *traffic, weir_err *err)
 {
     planned p = {.count = 0};
-    double traffic_s;
     weir_code code = plan_phases(scenario, &p, err);
     if (code != WEIR_OK) {
         return code;
     }
-    double rest_s = computing_s(&p, &traffic_s);
     code = add_cluster(&scenario->cluster, cluster, err);
     weir_text_add(traffic, WEIR_STR("{phases: ["));
-    for (uint32_t i = 0; i < p.count; i++) {
-        double share = traffic_s > 0 ? p.step.axis[p.axes[i]].seconds / traffic_s : 1.0 / p.count;
-        add_phase(&p, i, rest_s * share, traffic);
-    }
+    add_phases(&p, traffic);
     weir_text_add(traffic, WEIR_STR("]}"));
     if (code == WEIR_OK) {
         code = finish(cluster, err);

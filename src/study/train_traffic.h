@@ -1,9 +1,10 @@
 /* train_traffic.h: a training step as the cluster and the traffic of a scenario of weir fabric.
  *
- * Each axis that leaves its nodes becomes a phase: the collective that moves most of its bytes, in
- * all groups at once, so often as it is started in a step. The rest of the step is computing,
- * shared out over the phases by the time that their traffic takes; a phase runs beside the
- * computing that follows where most of it is hidden in the training step.
+ * Each axis that leaves its nodes becomes the collective that moves most of its bytes, in all groups
+ * at once, so often as it is started in a step: one phase with the share of the bytes that devices
+ * wait for in the training step, which blocks, and one with the share that is hidden, which runs
+ * beside computing. The rest of the step is computing, beside what is hidden in proportion. So a
+ * network as fast as the scenario's exposes what the training step does.
  *
  * Not here: networks (fabric_scenario.h). */
 #ifndef WEIR_STUDY_TRAIN_TRAFFIC_H

@@ -37,11 +37,13 @@ static void read_both(weir_train_scenario *train, weir_fabric_scenario *fabric)
 
 static void groups_and_bytes_are_those_of_the_plan(void **state)
 {
+    (void)state;
     weir_train_scenario train;
     weir_fabric_scenario fabric;
     read_both(&train, &fabric);
-    assert_int_equal(fabric.phase_count, 2); /* tensor 4 and context 2 stay in nodes of 8 */
-    const weir_phase *data = &fabric.phases[0], *pipeline = &fabric.phases[1];
+    /* tensor 4 and context 2 stay in nodes of 8; what is seen and what is hidden of the others */
+    assert_int_equal(fabric.phase_count, 4);
+    const weir_phase *data = &fabric.phases[0], *pipeline = &fabric.phases[2];
     assert_string_equal(data->axis, "data");
     assert_int_equal(data->group_size, 4);   /* data x context */
     assert_int_equal(data->group_stride, 4); /* over the tensor ranks */
@@ -51,7 +53,34 @@ static void groups_and_bytes_are_those_of_the_plan(void **state)
     assert_int_equal(pipeline->group_stride, 16); /* tensor x context x data */
     assert_int_equal(pipeline->times, 2 * 64 * 5);
     /* 8192 tokens over context 2 and, sequence parallel, tensor 4; 8192 units of 2 bytes */
-    assert_true(pipeline->bytes == 8192.0 / 8 * 8192 * 2);
+    double bytes = pipeline[0].bytes + pipeline[1].bytes;
+    assert_true(fabs(bytes / (8192.0 / 8 * 8192 * 2) - 1) < 1e-12);
+    weir_fabric_scenario_clear(&fabric);
+    weir_train_scenario_clear(&train);
+}
+
+/* What devices wait for in the step blocks in the phases, what is hidden runs beside computing. */
+static void what_is_exposed_blocks(void **state)
+{
+    (void)state;
+    weir_train_scenario train;
+    weir_fabric_scenario fabric;
+    weir_train_step step;
+    weir_err err = {0};
+    weir_train_scratch *scratch = weir_train_scratch_new();
+    read_both(&train, &fabric);
+    assert_int_equal(weir_train_step_of(&train.job, scratch, &step, &err), WEIR_OK);
+    static const weir_train_axis axes[] = {WEIR_AXIS_DATA, WEIR_AXIS_PIPELINE};
+    for (uint32_t i = 0; i < 2; i++) {
+        const weir_phase *seen = &fabric.phases[2 * i], *hidden = seen + 1;
+        double share = step.axis[axes[i]].exposed_s / step.axis[axes[i]].seconds;
+        assert_true(share > 0.05 && share < 0.95);
+        assert_false(seen->overlap);
+        assert_true(hidden->overlap);
+        assert_true(fabs(seen->bytes / (seen->bytes + hidden->bytes) / share - 1) < 1e-9);
+        assert_true(seen->compute_s <= 0 && hidden->compute_s > 0);
+    }
+    weir_train_scratch_free(scratch);
     weir_fabric_scenario_clear(&fabric);
     weir_train_scenario_clear(&train);
 }
@@ -108,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_and_bytes_are_those_of_the_plan),
+        cmocka_unit_test(what_is_exposed_blocks),
         cmocka_unit_test(the_cluster_keeps_its_parts),
         cmocka_unit_test(computing_and_exposed_traffic_make_the_step),
         cmocka_unit_test(a_job_inside_one_node_has_no_traffic),

@@ -191,6 +191,7 @@ weir_code weir_train_tail_of(const weir_train_job *job, const weir_stage_costs *
     }
     tail->reduction =
         job->plan.zero == 0 ? WEIR_COLLECTIVE_ALL_REDUCE : WEIR_COLLECTIVE_REDUCE_SCATTER;
+    tail->has_barrier = weir_train_has_barrier(job);
     tail->norm_s = norm_of(job);
     tail->hop_s = weir_train_wire(job, WEIR_GROUP_PIPELINE, WEIR_COLLECTIVE_SEND_RECV, 4).seconds;
     for (uint32_t i = 0; i < schedule->stages; i++) {
@@ -217,6 +218,18 @@ double weir_train_tail_wait(const weir_train_tail *tail, uint32_t stage)
     return tail->wait_s[stage];
 }
 
+/* Before a barrier others are late; without one a message is (DESIGN 2.1: its way, and the stage
+ * that it is from). */
+static void book_others(const weir_train_tail *tail, uint32_t stage, weir_train_step *step)
+{
+    double others_s = tail->others_s[stage] / tail->stages;
+    double hop_s = tail->has_barrier ? 0 : fmin(tail->hop_s / tail->stages, others_s);
+    step->cause_s[tail->has_barrier ? WEIR_CAUSE_DEPENDENCY_STRAGGLER
+                                    : WEIR_CAUSE_DEPENDENCY_BUBBLE] += others_s - hop_s;
+    step->cause_s[WEIR_CAUSE_COMMUNICATION_P2P] += hop_s;
+    step->axis[WEIR_AXIS_PIPELINE].exposed_s += hop_s;
+}
+
 void weir_train_tail_book(const weir_train_tail *tail, const weir_schedule_times *played,
                           weir_train_step *step)
 {
@@ -229,7 +242,7 @@ void weir_train_tail_book(const weir_train_tail *tail, const weir_schedule_times
         step->cause_s[WEIR_CAUSE_COMMUNICATION_ALL_REDUCE] += tail->norm_s / stages;
         step->cause_s[WEIR_CAUSE_CACHE_OPTIMIZER] += tail->stage_optimizer_s[i] / stages;
         step->cause_s[WEIR_CAUSE_COMMUNICATION_ALL_GATHER] += gathered / stages;
-        step->cause_s[WEIR_CAUSE_DEPENDENCY_STRAGGLER] += tail->others_s[i] / stages;
+        book_others(tail, i, step);
         step->hidden_s += (tail->reduce_s[i] - fmin(reduced, tail->reduce_s[i])) / stages;
         step->hidden_s += (tail->gather_s[i] - gathered) / stages;
         step->axis[WEIR_AXIS_DATA].bytes +=

@@ -15,6 +15,7 @@
 
 typedef struct {
     uint32_t stages;
+    bool has_barrier; /* all stages meet behind their gradients */
     weir_collective_kind reduction;
     double *reduce_end_s; /* by stage: gradients reduced, in time of the schedule */
     double *reduce_s;     /* by stage: that it takes, hidden or not */

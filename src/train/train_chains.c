@@ -54,6 +54,27 @@ static const weir_key host_keys[] = {
 static const weir_key_table host_table = {
     .title = "host", .about = "", .keys = host_keys, .count = sizeof host_keys / sizeof *host_keys};
 
+static const weir_key exchange_keys[] = {
+    {.name = "two_nodes",
+     .type = WEIR_KEY_NUMBER,
+     .offset = offsetof(weir_chain_exchange, two_nodes),
+     .needed = WEIR_KEY_ALWAYS,
+     .min = 0.01,
+     .max = 100},
+    {.name = "more_nodes",
+     .type = WEIR_KEY_NUMBER,
+     .offset = offsetof(weir_chain_exchange, more_nodes),
+     .needed = WEIR_KEY_ALWAYS,
+     .min = 0.01,
+     .max = 100},
+};
+
+static const weir_key_table exchange_table = {.title = "exchange",
+                                              .about = "",
+                                              .keys = exchange_keys,
+                                              .count =
+                                                  sizeof exchange_keys / sizeof *exchange_keys};
+
 static weir_code read_part(const weir_yaml *doc, const char *name, weir_arena *arena,
                            const weir_key_table *table, void *out, weir_err *err)
 {
@@ -73,6 +94,8 @@ weir_code weir_train_chains_load(weir_train_chains *chains, weir_err *err)
     code = code == WEIR_OK ? read_part(doc, "fused", arena, &length_table, &made.fused, err) : code;
     code = code == WEIR_OK ? read_part(doc, "eager", arena, &length_table, &made.eager, err) : code;
     code = code == WEIR_OK ? read_part(doc, "host", arena, &host_table, &made.host, err) : code;
+    code = code == WEIR_OK ? read_part(doc, "exchange", arena, &exchange_table, &made.exchange, err)
+                           : code;
     if (code == WEIR_OK) {
         *chains = made;
     }

@@ -22,8 +22,13 @@ typedef struct {
 } weir_chain_host;
 
 typedef struct {
+    double two_nodes, more_nodes; /* bytes that DeepEP passes on, over those of the NIC's rate */
+} weir_chain_exchange;
+
+typedef struct {
     weir_chain_lengths fused, eager;
     weir_chain_host host;
+    weir_chain_exchange exchange;
 } weir_train_chains;
 
 weir_code weir_train_chains_load(weir_train_chains *chains, weir_err *err);

@@ -214,6 +214,21 @@ static double copies_once(const pricing *p)
     return places > 1 && k > 1 ? places * (1 - pow(1 - 1 / places, k)) / k : 1;
 }
 
+/* DeepEP hands copies on to ranks of the receiving node, those that never left a node as well: a
+ * bound of its own beside the NIC's. */
+static weir_wire expert_wire(const pricing *p, double bytes)
+{
+    weir_wire wire = weir_train_wire(p->job, WEIR_GROUP_EXPERT, WEIR_COLLECTIVE_ALL_TO_ALL, bytes);
+    const weir_chain_exchange *most = &p->job->chains->exchange;
+    double nic = p->job->network.nic_bytes_per_s;
+    uint32_t nodes = weir_train_span(p->job, WEIR_AXIS_EXPERT).nodes;
+    if (p->stack->expert_deepep && nodes > 1 && nic > 0 && !p->job->network.is_infinite) {
+        double rate = nic * (nodes == 2 ? most->two_nodes : most->more_nodes);
+        wire.seconds = fmax(wire.seconds, bytes / rate);
+    }
+    return wire;
+}
+
 static void expert_pass(const pricing *p, weir_pass_cost *pass, double kernels_s, bool backward)
 {
     const weir_train_plan *plan = p->plan;
@@ -227,10 +242,8 @@ static void expert_pass(const pricing *p, weir_pass_cost *pass, double kernels_s
                   plan->format >= WEIR_GEMM_FP8 && !backward;
     bool hides = p->stack->overlaps_experts && !weir_train_pairs_passes(p->job);
     double cover = hides ? kernels_s : 0; /* of another micro-batch, always at hand */
-    weir_wire there = weir_train_wire(p->job, WEIR_GROUP_EXPERT, WEIR_COLLECTIVE_ALL_TO_ALL,
-                                      values * sent * (narrow ? 1 : 2));
-    weir_wire back =
-        weir_train_wire(p->job, WEIR_GROUP_EXPERT, WEIR_COLLECTIVE_ALL_TO_ALL, values * sent * 2);
+    weir_wire there = expert_wire(p, values * sent * (narrow ? 1 : 2));
+    weir_wire back = expert_wire(p, values * sent * 2);
     weir_wire both = {there.seconds + back.seconds, there.bytes + back.bytes};
     hide(p, pass, WEIR_GROUP_EXPERT, WEIR_COLLECTIVE_ALL_TO_ALL, both, cover);
     weir_wire gather = weir_train_wire(p->job, WEIR_GROUP_EXPERT_TENSOR, WEIR_COLLECTIVE_ALL_GATHER,

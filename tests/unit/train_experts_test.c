@@ -180,6 +180,27 @@ static void deepep_sends_a_token_to_a_rank_once(void **state)
     expect("in 8 bits", narrow / once, 3.5 / 4, 1e-9);
 }
 
+/* DeepEP's README: 43 GB/s of bytes to both of two nodes, 50 GB/s NICs; 58 GB/s to four. */
+static void deepep_hands_on_what_stays_in_the_node(void **state)
+{
+    (void)state;
+    const double rates[] = {43e9, 58e9};
+    for (uint32_t i = 0; i < 2; i++) {
+        begin(EXPERTS);
+        sample.job.network.devices_per_node = i == 0 ? 4 : 2;
+        sample.job.stack.expert_deepep = true;
+        weir_layer_cost cost = layer_of();
+        double nodes = i == 0 ? 2 : 4, rows = 4096.0 * TOP;
+        double copies = rows * nodes * (1 - pow(1 - 1 / nodes, TOP)) / TOP;
+        double bytes = 2 * 4096 * copies, seconds = 2 * bytes / rates[i];
+        double found = cause_s(&cost.forward, WEIR_CAUSE_COMMUNICATION_ALL_TO_ALL);
+        assert_true(found >= seconds * (1 - 1e-9));
+        if (i == 0) {
+            expect("two nodes", found, seconds, 1e-6);
+        }
+    }
+}
+
 static void hidden_exchanges_take_sms(void **state)
 {
     (void)state;
@@ -209,6 +230,7 @@ int main(void)
         cmocka_unit_test(after_a_read_launches_are_seen),
         cmocka_unit_test(parts_in_graphs_are_launched_at_once),
         cmocka_unit_test(deepep_sends_a_token_to_a_rank_once),
+        cmocka_unit_test(deepep_hands_on_what_stays_in_the_node),
         cmocka_unit_test(hidden_exchanges_take_sms),
     };
     return cmocka_run_group_tests(tests, NULL, end);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Times the devices of the largest row: beyond is outside of what was validated. */
-enum { RESPECTS = 4, BEYOND = 2 };
+enum { MODEL = 0, RESPECTS = 4, BEYOND = 2 };
 
 /* A stratum, and a plan: words of the preset, "" where a plan has none. */
 typedef struct {
@@ -29,7 +29,7 @@ typedef struct {
     }
 
 static const weir_key stratum_keys[] = {
-    WORD(0, "model"),
+    WORD(MODEL, "model"),
     WORD(1, "precision"),
     WORD(2, "stages"),
     WORD(3, "devices"),
@@ -126,7 +126,8 @@ static stratum of_plan(const train_figures *f, const raw_bands *bands, const cha
 
 /* --- its stratum -------------------------------------------------------------------------- */
 
-/* Respects of the row, all of which the plan has; WEIR_NONE: it lacks one. */
+/* Respects of the row, all of which the plan has, the model's kind as many as all others;
+ * WEIR_NONE: it lacks one. */
 static uint32_t shared(const stratum *row, const stratum *plan)
 {
     uint32_t count = 0;
@@ -134,7 +135,7 @@ static uint32_t shared(const stratum *row, const stratum *plan)
         if (row->words[i] && strcmp(row->words[i], plan->words[i]) != 0) {
             return WEIR_NONE;
         }
-        count += row->words[i] != NULL;
+        count += !row->words[i] ? 0 : i == MODEL ? RESPECTS : 1;
     }
     return strcmp(row->regime, plan->regime) == 0 ? count : WEIR_NONE;
 }

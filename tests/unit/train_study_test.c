@@ -120,7 +120,7 @@ static void a_headline_carries_the_band_of_its_stratum(void **state)
             "dense, 16-bit, pipeline, >= 512 GPUs: 90 % of ");
     band_of("model: mixtral-8x7b\nstack: nemo-24.12\ncluster: {accelerator: h100-sxm, nodes: 8}\n"
             "plan: {sequence: 4096, global_batch: 256, pipeline: 4, expert: 8}\n",
-            "moe, ");
+            "moe, pipeline, < 512 GPUs: 90 % of ");
 }
 
 static void a_band_is_wider_where_less_is_known(void **state)

@@ -33,9 +33,10 @@ def strata(runs, error):
 
 
 def nearest(found, plan):
-    """The stratum of the most respects that the plan has; of several the one of most error."""
+    """The stratum of the most respects that the plan has, first of all the kind of model; of several
+    the one of most error."""
     fits = [respects for respects in found if set(respects) <= set(plan)]
-    return max(fits, key=lambda r: (len(r), found[r][1]))
+    return max(fits, key=lambda r: ("model" in dict(r), len(r), found[r][1]))
 
 
 def chosen(runs, error):
@@ -70,7 +71,7 @@ def make(timed, table):
 HEAD = """\
 # How far published steps are from those that Weir calculates: the error that 90 % of the rows of a
 # stratum stay within, a whole source left out (docs/accuracy.md). A headline carries the stratum of
-# the most respects that its plan shares, of its regime: `low-mfu` of a step at no more than that
+# the most respects that its plan shares (a model's kind before all), of its regime: `low-mfu` of a step at no more than that
 # share of the 16-bit peak; `datasheet` of kernels or an accelerator that no row was run on (never
 # narrower than with measured kernels); else `all`. Strata of fewer than {fewest} rows are left out.
 # `devices`: the most that a row has; beyond twice of them a step is outside of what was validated.

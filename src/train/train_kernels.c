@@ -201,6 +201,15 @@ static bool sorts_chunks(const weir_train_job *job)
            job->model->experts > job->plan.expert;
 }
 
+/* Tokens over rows: each is read once for all its experts of the device, and written so behind
+ * them. A rank of DeepEP holds those that it got, others permute before they send. */
+static double tokens_of_rows(const weir_train_job *job)
+{
+    double k = fmax(1, job->model->experts_per_token), ranks = job->plan.expert;
+    bool once = job->stack.expert_deepep && ranks > 1;
+    return once ? ranks * (1 - pow(1 - 1 / ranks, k)) / k : 1 / k;
+}
+
 /* Chains of kernels write and read again what is between. */
 static double traffic_of(const weir_train_job *job, const weir_op *op)
 {
@@ -213,7 +222,7 @@ static double traffic_of(const weir_train_job *job, const weir_op *op)
     case WEIR_OP_ROPE:
         return chain->rope_bytes;
     case WEIR_OP_PERMUTE:
-        return sorts_chunks(job) ? 2 : 1;
+        return (1 + tokens_of_rows(job)) / 2 + (sorts_chunks(job) ? 1 : 0);
     default:
         return 1;
     }

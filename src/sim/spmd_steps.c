@@ -102,7 +102,7 @@ weir_code sim_steps_mark(const sim_engine *engine, weir_timeline *t, weir_err *e
     step_begins steps;
     count_steps(engine->spmd, &steps);
     size_t room = ((size_t)steps.count + 1) * engine->cast->device_count;
-    steps.begin_ns = malloc((room + 1) * sizeof *steps.begin_ns);
+    steps.begin_ns = calloc(room + 1, sizeof *steps.begin_ns);
     if (!steps.begin_ns) {
         return SIM_NO_MEMORY(err);
     }

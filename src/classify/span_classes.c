@@ -370,6 +370,15 @@ static void count_kernels(context *c)
     }
 }
 
+static finding classify_copy(const context *c, weir_span_id s)
+{
+    const weir_shape *shape = weir_timeline_shape_of(c->t, s);
+    if (shape && shape->told_cause) { /* by a simulation */
+        return (finding){WEIR_CLASS_COPY, (weir_cause)(shape->told_cause - 1), WEIR_BY_COUNTED};
+    }
+    return (finding){WEIR_CLASS_COPY, WEIR_CAUSE_CACHE_MEMCPY, WEIR_BY_NAME};
+}
+
 weir_code weir_classify_spans(const weir_timeline *t, const weir_name_classes *names,
                               const weir_span_id *launch, const weir_comm_kind *instance_kind,
                               weir_span_classes *spans, weir_err *err)
@@ -388,9 +397,8 @@ weir_code weir_classify_spans(const weir_timeline *t, const weir_name_classes *n
         count_kernels(&c);
     }
     for (weir_span_id s = 0; code == WEIR_OK && s < c.spans.device_count; s++) {
-        finding f = c.spans.kind[s] == WEIR_SPAN_KERNEL
-                        ? classify_kernel(&c, s)
-                        : (finding){WEIR_CLASS_COPY, WEIR_CAUSE_CACHE_MEMCPY, WEIR_BY_NAME};
+        finding f =
+            c.spans.kind[s] == WEIR_SPAN_KERNEL ? classify_kernel(&c, s) : classify_copy(&c, s);
         made.cls[s] = (uint8_t)f.cls;
         made.cause[s] = (uint8_t)f.cause;
         made.evidence[s] = (uint8_t)f.evidence;

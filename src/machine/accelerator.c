@@ -97,10 +97,12 @@ static weir_code read_names(const weir_yaml *doc, const weir_yaml_node *list, we
 static weir_code read_accelerator(const weir_yaml *doc, weir_arena *arena, weir_accelerator *made,
                                   weir_err *err)
 {
-    static const char *const keys[] = {
-        "name", "device_names", "sm_count", "memory", "memory_bandwidth", "peaks", "sources"};
+    static const char *const keys[] = {"name",   "device_names",     "sm_count",
+                                       "memory", "memory_bandwidth", "host_link",
+                                       "peaks",  "sources"};
     const weir_yaml_node *root = weir_yaml_root(doc), *name, *names, *memory, *bandwidth, *peaks;
     const weir_yaml_node *sm_count = weir_yaml_find(root, "sm_count");
+    const weir_yaml_node *host_link = weir_yaml_find(root, "host_link");
     uint64_t sms = 0;
     weir_code code = weir_yaml_check_keys(doc, root, keys, sizeof keys / sizeof *keys, err);
     if (code || (code = weir_yaml_need(doc, root, "name", WEIR_YAML_SCALAR, &name, err)) ||
@@ -113,6 +115,8 @@ static weir_code read_accelerator(const weir_yaml *doc, weir_arena *arena, weir_
         (code = read_figure(doc, memory, WEIR_DIMENSION_BYTES, &made->memory_bytes, err)) ||
         (code = read_figure(doc, bandwidth, WEIR_DIMENSION_BYTES_PER_S, &made->memory_bytes_per_s,
                             err)) ||
+        (host_link && (code = read_figure(doc, host_link, WEIR_DIMENSION_BYTES_PER_S,
+                                          &made->host_bytes_per_s, err))) ||
         (code = read_peaks(doc, peaks, made, err)) ||
         (code = read_names(doc, names, arena, made, err))) {
         return code;

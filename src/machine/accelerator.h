@@ -35,8 +35,9 @@ typedef struct {
     const char *name;                         /* "NVIDIA H100 SXM" */
     double peak_flop_per_s[WEIR_DTYPE_COUNT]; /* 0 = the format is not supported or not published */
     double memory_bytes_per_s;
-    double memory_bytes; /* as installed: datasheets write GB where they mean GiB */
-    uint32_t sm_count;   /* SMs, CUs or cores as deviceProperties counts them; 0 = unknown */
+    double host_bytes_per_s; /* to or from its host's memory, as copies reach it; 0 = not known */
+    double memory_bytes;     /* as installed: datasheets write GB where they mean GiB */
+    uint32_t sm_count;       /* SMs, CUs or cores as deviceProperties counts them; 0 = unknown */
     const char *const *device_names; /* as a driver reports it; a trailing * = any rest */
     uint32_t device_name_count;
 } weir_accelerator;

@@ -387,10 +387,23 @@ static bool check_format(const checker *c)
     return true;
 }
 
+static bool check_offload(const checker *c)
+{
+    const weir_accelerator *accelerator = weir_kernel_accelerator(c->job->kernels);
+    if (c->job->plan.offload_share > 0 && !(accelerator->host_bytes_per_s > 0)) {
+        return fail(c, "plan.offload_share", 0,
+                    "found %g, but how fast %s copies to its host is not known (host_link of its "
+                    "preset), expected 0",
+                    c->job->plan.offload_share, accelerator->name);
+    }
+    return true;
+}
+
 bool weir_train_is_sound(const weir_train_job *job, uint64_t devices, weir_train_fault *fault)
 {
     const checker c = {job, devices, fault};
     return check_positions(&c) && check_split(&c) && check_world(&c) && check_batch(&c) &&
            check_experts(&c) && check_context(&c) && check_sharding(&c) && check_stage_count(&c) &&
-           check_layout(&c) && check_recompute(&c) && check_schedule(&c) && check_format(&c);
+           check_layout(&c) && check_recompute(&c) && check_schedule(&c) && check_format(&c) &&
+           check_offload(&c);
 }

@@ -25,7 +25,8 @@ void weir_pass_add(weir_pass_cost *pass, const weir_piece *piece)
         to->flop += piece->flop;
         to->count += piece->count;
     }
-    pass->seconds += piece->kind == WEIR_PIECE_HIDDEN ? 0 : piece->seconds;
+    bool is_beside = piece->kind == WEIR_PIECE_HIDDEN || piece->kind == WEIR_PIECE_COPIED;
+    pass->seconds += is_beside ? 0 : piece->seconds;
 }
 
 void weir_pass_join(weir_pass_cost *pass, const weir_pass_cost *other, double times)

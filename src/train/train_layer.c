@@ -133,7 +133,7 @@ static void tensor_forward(const pricing *p, weir_pass_cost *pass, double blocks
     }
 }
 
-static bool splits_backward(weir_schedule_kind kind)
+bool weir_train_splits_backward(weir_schedule_kind kind)
 {
     return kind == WEIR_SCHEDULE_ZB_H1 || kind == WEIR_SCHEDULE_ZB_H2 || kind == WEIR_SCHEDULE_ZB_V;
 }
@@ -142,7 +142,7 @@ static void tensor_backward(const pricing *p, double blocks)
 {
     weir_pass_cost *pass = &p->cost->dgrad;
     bool bulk = p->stack->overlaps_tensor;
-    double under_wgrad = bulk && !splits_backward(p->plan->schedule) ? p->wgrad.gemm : 0;
+    double under_wgrad = bulk && !weir_train_splits_backward(p->plan->schedule) ? p->wgrad.gemm : 0;
     if (!p->plan->sequence_parallel) {
         weir_wire all =
             weir_train_wire(p->job, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_ALL_REDUCE, p->stream);

@@ -33,6 +33,9 @@ weir_queue_item weir_train_queue_item(const weir_train_job *job, const weir_op *
 double weir_train_read_idle_s(const weir_train_job *job, const weir_op_list *forward,
                               double others_s);
 
+/* Gradients of weights are passes of their own. */
+bool weir_train_splits_backward(weir_schedule_kind kind);
+
 void weir_train_layer_cost(const weir_train_job *job, uint32_t layer, bool is_recomputed,
                            weir_layer_cost *cost);
 void weir_train_embedding_cost(const weir_train_job *job, weir_layer_cost *cost);

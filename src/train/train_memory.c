@@ -142,6 +142,14 @@ static double stage_activations(const estimate *e, uint32_t stage)
     return kept + fmax(again + 2 * e->hidden, head);
 }
 
+double weir_train_memory_kept(const weir_train_job *job, uint32_t position)
+{
+    estimate e;
+    double again = 0;
+    begin(job, &e);
+    return chunk_activations(&e, position, &again);
+}
+
 /* --- states and buffers --- */
 
 static double weight_bytes(const estimate *e)

@@ -22,6 +22,10 @@ typedef struct {
  * weir_schedule.peak counts in the lists. */
 double weir_train_in_flight(const weir_train_plan *plan, uint32_t stage);
 
+/* Activations that one forward pass of the chunk at that position leaves until its backward pass,
+ * wherever they are. */
+double weir_train_memory_kept(const weir_train_job *job, uint32_t position);
+
 /* Of one stage. */
 void weir_train_memory_stage(const weir_train_job *job, uint32_t stage, weir_train_memory *memory);
 /* Of the fullest stage. */

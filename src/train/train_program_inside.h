@@ -6,7 +6,7 @@
 #include "train/train_timing.h"
 
 /* Lanes of a device. */
-enum { LANE_COMPUTE = 0, LANE_HIDDEN, LANE_DATA, LANE_RECEIVE, LANE_SEND, LANE_DELAY };
+enum { LANE_COMPUTE = 0, LANE_HIDDEN, LANE_DATA, LANE_RECEIVE, LANE_SEND, LANE_DELAY, LANE_COPY };
 
 /* Pieces of the step that belong to no pass, as kinds of passes; WEIGHTS: gradients of weights
  * right behind those of inputs. */
@@ -114,6 +114,8 @@ void draft_wait_for(draft_writer *w, uint32_t op);
 void draft_put_delay(draft_writer *w, uint32_t before, double seconds);
 void draft_put_exposed(draft_writer *w, const draft_exchange *key, const weir_piece *piece);
 void draft_put_hidden(draft_writer *w, const draft_exchange *key, const weir_piece *piece);
+/* To or from the host, beside what follows. */
+void draft_put_copy(draft_writer *w, double seconds);
 /* The op; WEIR_NONE: no memory, w->failed. */
 uint32_t draft_put_exchange(draft_writer *w, const draft_exchange *key, uint32_t lane,
                             const weir_piece *piece);

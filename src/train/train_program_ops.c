@@ -167,6 +167,19 @@ void draft_put_exposed(draft_writer *w, const draft_exchange *key, const weir_pi
     lead(w, draft_put_exchange(w, key, LANE_COMPUTE, &whole));
 }
 
+void draft_put_copy(draft_writer *w, double seconds)
+{
+    uint32_t before = w->program->last;
+    const weir_program_op op = {.kind = WEIR_STEP_COMPUTE,
+                                .lane = LANE_COPY,
+                                .name = weir_cause_short_name(WEIR_CAUSE_CACHE_OFFLOAD),
+                                .duration_ns = weir_ns_from_s(seconds),
+                                .cause = WEIR_CAUSE_CACHE_OFFLOAD};
+    uint32_t made = put(w, &op);
+    draft_follow(w, made, before);
+    follow_waits(w, made);
+}
+
 uint32_t draft_put_message(draft_writer *w, const draft_exchange *key, const weir_piece *piece)
 {
     uint32_t before = w->program->last;

@@ -21,9 +21,8 @@ typedef enum { PART_HIDDEN = 0, PART_OWN, PART_EXCHANGES } pass_part;
 
 static pass_part part_of(const weir_piece *piece)
 {
-    return piece->kind == WEIR_PIECE_HIDDEN     ? PART_HIDDEN
-           : piece->kind == WEIR_PIECE_EXCHANGE ? PART_EXCHANGES
-                                                : PART_OWN;
+    bool is_beside = piece->kind == WEIR_PIECE_HIDDEN || piece->kind == WEIR_PIECE_COPIED;
+    return is_beside ? PART_HIDDEN : piece->kind == WEIR_PIECE_EXCHANGE ? PART_EXCHANGES : PART_OWN;
 }
 
 static void put_piece(draft_writer *w, const weir_piece *piece, const draft_exchange *key)
@@ -40,6 +39,9 @@ static void put_piece(draft_writer *w, const weir_piece *piece, const draft_exch
         return;
     case WEIR_PIECE_HIDDEN:
         draft_put_hidden(w, key, piece);
+        return;
+    case WEIR_PIECE_COPIED:
+        draft_put_copy(w, piece->seconds);
         return;
     }
 }

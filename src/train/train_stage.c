@@ -1,6 +1,7 @@
 #include "train/train_stage.h"
 
 #include "train/train_layer.h"
+#include "train/train_memory.h"
 #include "train/train_shape.h"
 #include "train/train_wire.h"
 
@@ -116,6 +117,45 @@ static void add_host(const weir_train_job *job, weir_chunk_cost *chunk)
     weir_pass_add(&chunk->forward, &idle);
 }
 
+static double computing_s(const weir_pass_cost *pass)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < pass->count; i++) {
+        sum += pass->piece[i].kind == WEIR_PIECE_COMPUTE ? pass->piece[i].seconds : 0;
+    }
+    return sum;
+}
+
+/* Beside so much computing; the rest is seen. */
+static void add_copy(weir_pass_cost *pass, double bytes, double copy_s, double cover_s)
+{
+    double seen_s = fmax(0, copy_s - cover_s);
+    const weir_piece beside = {.kind = WEIR_PIECE_COPIED,
+                               .cause = WEIR_CAUSE_CACHE_OFFLOAD,
+                               .seconds = copy_s - seen_s,
+                               .bytes = bytes,
+                               .count = 1};
+    const weir_piece seen = {
+        .kind = WEIR_PIECE_COMPUTE, .cause = WEIR_CAUSE_CACHE_OFFLOAD, .seconds = seen_s};
+    weir_pass_add(pass, &beside);
+    weir_pass_add(pass, &seen);
+}
+
+/* Activations leave for the host's memory beside the pass that makes them and come back beside the
+ * one that needs them; copies in one direction at a time. */
+static void add_offload(const weir_train_job *job, uint32_t position, weir_chunk_cost *chunk)
+{
+    double rate = weir_kernel_accelerator(job->kernels)->host_bytes_per_s;
+    if (!(job->plan.offload_share > 0) || !(rate > 0)) {
+        return;
+    }
+    double bytes = job->plan.offload_share * weir_train_memory_kept(job, position);
+    double copy_s = bytes / rate, backward_s = computing_s(&chunk->dgrad);
+    backward_s += weir_train_splits_backward(job->plan.schedule) ? 0 : computing_s(&chunk->wgrad);
+    add_copy(&chunk->forward, bytes, copy_s, computing_s(&chunk->forward));
+    add_copy(&chunk->dgrad, bytes, copy_s, backward_s);
+}
+
 static void make_chunk(layer_costs *costs, uint32_t position, weir_chunk_cost *chunk)
 {
     weir_layer_range range = weir_train_layers(costs->job, position);
@@ -126,6 +166,7 @@ static void make_chunk(layer_costs *costs, uint32_t position, weir_chunk_cost *c
     add_layers(costs, range, chunk);
     add_ends(costs, position, chunk);
     add_gathering(costs->job, position, chunk);
+    add_offload(costs->job, position, chunk);
     add_host(costs->job, chunk);
 }
 

@@ -18,7 +18,8 @@ typedef enum {
     WEIR_PIECE_COMPUTE = 0, /* cause: compute.* or cache.* */
     WEIR_PIECE_IDLE,        /* the device waits; cause: dependency.* */
     WEIR_PIECE_EXCHANGE,    /* exposed communication of the axis; cause: communication.* */
-    WEIR_PIECE_HIDDEN       /* communication under the computing of the same pass */
+    WEIR_PIECE_HIDDEN,      /* communication under the computing of the same pass */
+    WEIR_PIECE_COPIED       /* to or from the host under it; cause: cache.offload */
 } weir_piece_kind;
 
 typedef struct {
@@ -35,7 +36,7 @@ enum { WEIR_PIECES_MAX = 24 };
 typedef struct {
     uint32_t count;
     weir_piece piece[WEIR_PIECES_MAX];
-    double seconds; /* of all but the hidden ones */
+    double seconds; /* of all but what is hidden or copied beside it */
     double flop, model_flop;
 } weir_pass_cost;
 

@@ -41,7 +41,7 @@ static void book_pass(stepping *s, const weir_pass_cost *pass, double times)
         bool is_wire = piece->kind == WEIR_PIECE_EXCHANGE || piece->kind == WEIR_PIECE_HIDDEN;
         if (piece->kind == WEIR_PIECE_HIDDEN) {
             step->hidden_s += seconds;
-        } else {
+        } else if (piece->kind != WEIR_PIECE_COPIED) {
             step->cause_s[piece->cause] += seconds;
         }
         if (is_wire) {

@@ -246,6 +246,16 @@ static void a_disturbed_step_has_the_same_ledger_again(void **state)
     go_round(RING "disturb: {broken: [{link: node link 3, rate: 0.1}]}\n", false, false);
 }
 
+/* Copies to the host beside computing, and what of them is seen. */
+static void offloaded_activations_have_the_same_ledger_again(void **state)
+{
+    (void)state;
+    go_round("name: offload\nmodel: llama3-8b\n" CLUSTER "stack: nemo-24.12\n"
+             "plan: {sequence: 8192, micro_batch: 1, global_batch: 64, tensor: 2, zero: 1, "
+             "offload_share: 0.9, precision: bf16}\n",
+             false, false);
+}
+
 static void several_steps_have_the_same_ledger_again(void **state)
 {
     (void)state;
@@ -283,6 +293,7 @@ int main(void)
         cmocka_unit_test(shards_have_the_same_ledger_again),
         cmocka_unit_test(a_disturbed_step_has_the_same_ledger_again),
         cmocka_unit_test(steps_without_a_barrier_have_the_same_ledger_again),
+        cmocka_unit_test(offloaded_activations_have_the_same_ledger_again),
         cmocka_unit_test(several_steps_have_the_same_ledger_again),
         cmocka_unit_test(without_causes_the_four_waits_are_the_same),
         cmocka_unit_test(a_folder_that_cannot_be_made_is_told),

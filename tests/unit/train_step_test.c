@@ -388,6 +388,32 @@ static void odd_numbers_of_tokens_cost_no_more(void **state)
     expect("step", step_of(&sample.job).step_s, even, 0.02);
 }
 
+/* --- activations on the host --- */
+
+static double copied_s(const weir_train_step *step)
+{
+    return step->cause_s[WEIR_CAUSE_CACHE_OFFLOAD];
+}
+
+/* H100: 55 GB/s in either direction. Of one device and one micro-batch, all of its activations go
+ * and come; what does not fit beside computing is seen. */
+static void activations_on_the_host_are_copied_beside_computing(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    weir_train_step kept = step_of(&sample.job);
+    double bytes = weir_train_memory_kept(&sample.job, 0);
+    sample.job.plan.offload_share = 0.2;
+    weir_train_step few = step_of(&sample.job);
+    expect("hidden", few.step_s, kept.step_s, 1e-12);
+    sample.job.plan.offload_share = 1;
+    weir_train_step all = step_of(&sample.job);
+    assert_true(copied_s(&all) > 0);
+    expect("longer", all.step_s - kept.step_s, copied_s(&all), 1e-9);
+    double computed = work_s(&kept) - kept.cause_s[WEIR_CAUSE_CACHE_OPTIMIZER];
+    expect("copied", copied_s(&all), 2 * bytes / 55e9 - computed, 1e-9);
+}
+
 /* --- properties --- */
 
 static uint64_t random_state = 11;
@@ -479,6 +505,7 @@ int main(void)
         cmocka_unit_test(a_loaded_rank_takes_longer_in_proportion),
         cmocka_unit_test(others_wait_for_the_busiest_experts),
         cmocka_unit_test(rows_that_fill_up_capacity_are_redundant),
+        cmocka_unit_test(activations_on_the_host_are_copied_beside_computing),
         cmocka_unit_test(odd_numbers_of_tokens_cost_no_more),
         cmocka_unit_test(causes_add_up_and_faster_parts_never_hurt),
     };

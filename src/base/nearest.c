@@ -109,10 +109,11 @@ static bool holds(weir_str whole, weir_str part)
     return part.n >= SHORT_PART && weir_str_has(whole, part);
 }
 
-/* word: its letters. */
-static rank rank_of(weir_str word, weir_str candidate)
+/* word: the letters of what was written. */
+static rank rank_of(weir_str as_written, weir_str word, weir_str candidate)
 {
     letters made = letters_of(candidate);
+    bool is_begun_so = weir_str_starts(candidate, as_written);
     weir_str c = str_of(&made);
     uint32_t longer = c.n > word.n ? c.n : word.n, shorter = c.n + word.n - longer;
     bool other_start = c.n > 0 && word.n > 0 && c.p[0] != word.p[0]; /* seldom a slip */
@@ -121,7 +122,7 @@ static rank rank_of(weir_str word, weir_str candidate)
     if (is_slip) {
         r.how = is_begun ? NEXT : SLIP;
     } else if (is_begun) {
-        r = (rank){BEGUN, 0, longer - shorter};
+        r = (rank){BEGUN, 0, longer - shorter + (is_begun_so ? 0 : LETTERS)};
     } else if (begins(word, c)) {
         r = (rank){BEGINNING, 0, longer - shorter};
     } else if (holds(c, word) || holds(word, c)) {
@@ -157,7 +158,7 @@ uint32_t weir_nearest_words(weir_str word, const char *const *words, uint32_t wo
     rank ranks[WEIR_NEAR_MOST + 1]; /* sorted; one place more than is kept */
     uint32_t at[WEIR_NEAR_MOST + 1], found = 0;
     for (uint32_t i = 0; i < word_count; i++) {
-        rank r = rank_of(str_of(&wanted), weir_str_from(words[i]));
+        rank r = rank_of(word, str_of(&wanted), weir_str_from(words[i]));
         uint32_t place = found, same = 0;
         while (same < found && strcmp(words[at[same]], words[i]) != 0) {
             same++;

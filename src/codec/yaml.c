@@ -16,6 +16,7 @@ enum {
     MAX_DEPTH = 64,
     MAX_NODES = 1000000,
     EXCERPT = 60,  /* bytes of the input that a sentence shows */
+    INPUT = 280,   /* bytes of the name of an input and a key in it */
     EXPECTED = 320 /* bytes of the words that it expected */
 };
 
@@ -67,28 +68,6 @@ static const char *origin(const weir_yaml *doc, const weir_yaml_node *node)
     return node->origin ? node->origin : doc->name;
 }
 
-weir_code weir_yaml_fail(const weir_yaml *doc, const weir_yaml_node *node, weir_err *err,
-                         const char *fmt, ...)
-{
-    char sentence[400];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(sentence, sizeof sentence, fmt, args);
-    va_end(args);
-    return fail_in(origin(doc, node), node->line, node->column, err, sentence);
-}
-
-weir_code weir_yaml_fail_key(const weir_yaml *doc, const weir_yaml_node *member, weir_err *err,
-                             const char *fmt, ...)
-{
-    char sentence[400];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(sentence, sizeof sentence, fmt, args);
-    va_end(args);
-    return fail_in(origin(doc, member), member->key_line, member->key_column, err, sentence);
-}
-
 /* Writes text for a sentence: cut, control bytes as '?'. */
 static void excerpt(char out[EXCERPT + 4], weir_str text)
 {
@@ -101,6 +80,41 @@ static void excerpt(char out[EXCERPT + 4], weir_str text)
         out[i] = c < 0x20 || c == 0x7F ? '?' : (char)c;
     }
     memcpy(out + n, n < text.n ? "..." : "", n < text.n ? 4 : 1);
+}
+
+/* Of a value without a place its key tells where it is: "--set network: switch". */
+static const char *input_of(const weir_yaml *doc, const weir_yaml_node *node, char room[INPUT])
+{
+    const char *name = origin(doc, node);
+    if (node->line > 0 || node->key.n == 0 || weir_str_ends(weir_str_from(name), node->key)) {
+        return name;
+    }
+    char key[EXCERPT + 4];
+    excerpt(key, node->key);
+    snprintf(room, INPUT, "%s: %s", name, key);
+    return room;
+}
+
+weir_code weir_yaml_fail(const weir_yaml *doc, const weir_yaml_node *node, weir_err *err,
+                         const char *fmt, ...)
+{
+    char sentence[400], input[INPUT];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    return fail_in(input_of(doc, node, input), node->line, node->column, err, sentence);
+}
+
+weir_code weir_yaml_fail_key(const weir_yaml *doc, const weir_yaml_node *member, weir_err *err,
+                             const char *fmt, ...)
+{
+    char sentence[400];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(sentence, sizeof sentence, fmt, args);
+    va_end(args);
+    return fail_in(origin(doc, member), member->key_line, member->key_column, err, sentence);
 }
 
 weir_code weir_yaml_reject(const weir_yaml *doc, const weir_yaml_node *node, const char *expected,

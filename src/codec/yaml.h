@@ -58,7 +58,8 @@ weir_code weir_yaml_uint(const weir_yaml *doc, const weir_yaml_node *node, uint6
 /* Sets err: "FILE:LINE:COLUMN: found '...', expected EXPECTED". Returns WEIR_ERR_INPUT. */
 weir_code weir_yaml_reject(const weir_yaml *doc, const weir_yaml_node *node, const char *expected,
                            weir_err *err);
-/* "FILE:LINE:COLUMN: " of the value, or of the member's key, and the sentence. WEIR_ERR_INPUT. */
+/* "FILE:LINE:COLUMN: " of the value, or of the member's key, and the sentence; "--set a: KEY: " of
+ * a value in what a setting says. WEIR_ERR_INPUT. */
 weir_code weir_yaml_fail(const weir_yaml *doc, const weir_yaml_node *node, weir_err *err,
                          const char *fmt, ...) WEIR_PRINTF(4, 5);
 weir_code weir_yaml_fail_key(const weir_yaml *doc, const weir_yaml_node *member, weir_err *err,

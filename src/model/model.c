@@ -117,17 +117,25 @@ static bool is_network_sound(const weir_model *m, weir_model_fault *fault)
 {
     uint32_t moe = weir_model_moe_layers(m);
     if (moe < m->layers && m->ffn == 0) {
-        return fault_at(fault, AT(ffn), "found no width for the network of %u dense layers",
-                        m->layers - moe);
+        return fault_at(
+            fault, AT(ffn),
+            "found no width for the network of %u dense layers, expected for example ffn: %u",
+            m->layers - moe, 4 * m->hidden);
     }
     if (moe == 0) {
         return true;
     }
     if (m->experts == 0) {
-        return fault_at(fault, AT(experts), "found %u layers of experts without their number", moe);
+        return fault_at(
+            fault, AT(experts),
+            "found %u layers of experts without their number, expected for example experts: 8",
+            moe);
     }
     if (m->expert_ffn == 0) {
-        return fault_at(fault, AT(expert_ffn), "found %u experts without their width", m->experts);
+        return fault_at(
+            fault, AT(expert_ffn),
+            "found %u experts without their width, expected for example expert_ffn: 2048",
+            m->experts);
     }
     if (m->experts_per_token == 0 || m->experts_per_token > m->experts) {
         return fault_at(fault, AT(experts_per_token),

@@ -349,13 +349,30 @@ static void mark_layers(written *w)
     }
 }
 
+static bool is_of_preset(const weir_yaml_node *node)
+{
+    return node->origin && weir_str_starts(weir_str_from(node->origin), WEIR_STR("presets/"));
+}
+
+/* Where the reader can do something: the first key over a preset; NULL: there is no preset. */
+static const weir_yaml_node *own_key(const weir_yaml_node *root)
+{
+    const weir_yaml_node *m = weir_yaml_find(root, "preset") ? root->first : NULL;
+    while (m && (is_of_preset(m) || weir_str_eq(m->key, WEIR_STR("preset")) ||
+                 weir_str_eq(m->key, WEIR_STR("name")))) {
+        m = m->next;
+    }
+    return m;
+}
+
 /* The sentence goes to the key that the field was read from. */
 static weir_code report(const weir_yaml *doc, const weir_yaml_node *root,
                         const weir_model_fault *fault, weir_err *err)
 {
     for (uint32_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (keys[i].offset == AT(model) + fault->field) {
-            const weir_yaml_node *node = weir_yaml_find(root, keys[i].name);
+            const weir_yaml_node *node = weir_yaml_find(root, keys[i].name), *ours = own_key(root);
+            node = ours && (!node || is_of_preset(node)) ? ours : node;
             return weir_yaml_fail(doc, node ? node : root, err, "key '%s': %s", keys[i].name,
                                   fault->text);
         }

@@ -153,6 +153,7 @@ typedef struct {
  * "expert_tensor"), and a sentence with the nearest value that works. */
 typedef struct {
     const char *key;
+    uint64_t works; /* that value */
     char text[192];
 } weir_ops_fault;
 bool weir_ops_is_sound(const weir_model *model, const weir_op_shape *shape, weir_ops_fault *fault);

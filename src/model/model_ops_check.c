@@ -101,11 +101,11 @@ bool weir_ops_is_sound(const weir_model *model, const weir_op_shape *shape, weir
     for (uint32_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         if (!rules[i].passes(m, shape, rules[i].value)) {
             fault->key = rules[i].key;
+            fault->works = nearest(m, shape, rules[i].passes, rules[i].value);
             snprintf(fault->text, sizeof fault->text,
                      "found %llu, by which %s (%llu) cannot be divided, expected for example %llu",
                      (unsigned long long)rules[i].value, rules[i].what,
-                     (unsigned long long)wholes[i],
-                     (unsigned long long)nearest(m, shape, rules[i].passes, rules[i].value));
+                     (unsigned long long)wholes[i], (unsigned long long)fault->works);
             return false;
         }
     }

@@ -120,7 +120,17 @@ static weir_code read_file(const weir_yaml *doc, const weir_yaml_node *node, con
     if (n < 0 || (size_t)n >= sizeof path || memchr(node->text.p, '\0', node->text.n)) {
         return weir_yaml_reject(doc, node, "the path of a config.json", err);
     }
-    return weir_model_config_read(path, model, err);
+    weir_err inner = {0};
+    weir_code code = weir_model_config_read(path, model, &inner);
+    if (code == WEIR_ERR_IO) {
+        return weir_yaml_fail(doc, node, err, "found '%.*s', expected a file: %.250s",
+                              (int)(node->text.n < 100 ? node->text.n : 100), node->text.p,
+                              inner.text);
+    }
+    if (code != WEIR_OK && err && err->code == WEIR_OK) {
+        *err = inner;
+    }
+    return code;
 }
 
 /* The mapping's own keys over those of its preset. */

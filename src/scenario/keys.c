@@ -231,6 +231,17 @@ static weir_code check_names(const weir_key_source *source, const weir_yaml_node
     return weir_yaml_check_keys(source->doc, node, names, count, err);
 }
 
+static weir_code miss(const weir_key_source *source, const weir_yaml_node *node,
+                      const weir_key *key, weir_err *err)
+{
+    const weir_yaml_node *none;
+    return key->example ? weir_yaml_fail(source->doc, node, err,
+                                         "found no key '%s', which is needed here, for example "
+                                         "%s: %s",
+                                         key->name, key->name, key->example)
+                        : weir_yaml_need(source->doc, node, key->name, WEIR_YAML_ANY, &none, err);
+}
+
 weir_code weir_keys_read(const weir_key_source *source, const weir_yaml_node *node,
                          const weir_key_table *table, uint32_t kind, void *out, weir_err *err)
 {
@@ -240,7 +251,7 @@ weir_code weir_keys_read(const weir_key_source *source, const weir_yaml_node *no
         const weir_yaml_node *member = weir_yaml_find(node, key->name);
         char *to = (char *)out + key->offset;
         if (!member && has_meaning(key, kind) && (key->needed >> kind & 1)) {
-            return weir_yaml_need(source->doc, node, key->name, WEIR_YAML_ANY, &member, err);
+            return miss(source, node, key, err);
         }
         if (key->unset) {
             code = read_unset(source, key, to, err);

@@ -103,10 +103,15 @@ static weir_code check_counts(scenario_reader *r, const raw_cluster *raw,
                               raw->nodes, raw->devices, (unsigned long long)devices, MOST_DEVICES);
     }
     if (raw->nics && raw->nics % raw->devices != 0 && raw->devices % raw->nics != 0) {
+        uint32_t works =
+            raw->nics < raw->devices ? raw->nics : raw->nics / raw->devices * raw->devices;
+        while (raw->nics < raw->devices && raw->devices % works != 0) {
+            works--;
+        }
         return weir_yaml_fail(r->source.doc, weir_yaml_find(node, "nics"), err,
                               "found %u nics for %u devices, expected a number that divides the "
-                              "devices or is a multiple of them",
-                              raw->nics, raw->devices);
+                              "devices or is a multiple of them, such as %u",
+                              raw->nics, raw->devices, works);
     }
     return WEIR_OK;
 }

@@ -242,6 +242,25 @@ static weir_code choose_precision(train_reader *r, const weir_yaml_node *node, t
     return WEIR_OK;
 }
 
+static weir_code miss_layers(train_reader *r, const weir_yaml_node *node,
+                             const weir_train_plan *plan, weir_err *err)
+{
+    uint32_t chunks = plan->pipeline * plan->chunks, layers = r->scenario->model.layers;
+    weir_text list = {0};
+    for (uint32_t i = 0; i < chunks && i < 8; i++) { /* as even as can be */
+        weir_text_printf(&list, "%s%u", i ? ", " : "",
+                         layers / chunks + (i < layers % chunks ? 1 : 0));
+    }
+    weir_code code =
+        list.failed ? scenario_no_memory(err)
+                    : weir_yaml_fail(r->source.doc, weir_yaml_find(node, "layout"), err,
+                                     "found list without chunk_layers, expected layers of each of "
+                                     "the %u chunks, such as chunk_layers: [%s%s]",
+                                     chunks, list.p, chunks > 8 ? ", ..." : "");
+    weir_text_clear(&list);
+    return code;
+}
+
 weir_code train_read_plan(train_reader *r, const weir_yaml_node *node, weir_err *err)
 {
     train_raw_plan raw = {.plan = {.recompute_parts = WEIR_RECOMPUTE_CORE}};
@@ -253,8 +272,7 @@ weir_code train_read_plan(train_reader *r, const weir_yaml_node *node, weir_err 
         code = read_lists(r, &raw, &raw.plan, err);
     }
     if (code == WEIR_OK && raw.layout == WEIR_LAYOUT_LIST && !raw.chunk_layers) {
-        const weir_yaml_node *missing;
-        return weir_yaml_need(r->source.doc, node, "chunk_layers", WEIR_YAML_ANY, &missing, err);
+        return miss_layers(r, node, &raw.plan, err);
     }
     if (code == WEIR_OK) {
         code = choose_precision(r, node, &raw, err);

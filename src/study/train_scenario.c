@@ -83,9 +83,11 @@ static weir_code reject(train_reader *r, const weir_yaml_node *root, const weir_
     const weir_yaml_node *plan = weir_yaml_find(root, "plan");
     const char *dot = strchr(fault->key, '.');
     const weir_yaml_node *member = dot ? weir_yaml_find(plan, dot + 1) : NULL;
-    if (member && member->origin &&
-        weir_str_ends(weir_str_from(member->origin), weir_str_from(fault->key))) {
-        return weir_yaml_fail(r->source.doc, member, err, "%s", fault->text); /* --set plan.key */
+    if (!member && strcmp(fault->key, "plan.recompute_layers") == 0) {
+        member = weir_yaml_find(plan, "recompute"); /* block, or {layers: n} */
+    }
+    if (member && member->line == 0) { /* --set names it */
+        return weir_yaml_fail(r->source.doc, member, err, "%s", fault->text);
     }
     return weir_yaml_fail(r->source.doc, member ? member : plan, err, "%s: %s", fault->key,
                           fault->text);

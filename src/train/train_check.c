@@ -1,23 +1,11 @@
 /* train_check.c: the rules, one after the other; each names what would satisfy it. */
-#include "train/train_check.h"
-
-#include "train/schedule.h"
+#include "train/train_check_inside.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef unsigned long long ull;
-
-typedef struct {
-    const weir_train_job *job;
-    uint64_t devices;
-    weir_train_fault *fault;
-} checker;
-
-/* works: the value that the text names; 0: none. */
-WEIR_PRINTF(4, 5)
-static bool fail(const checker *c, const char *key, uint64_t works, const char *fmt, ...)
+bool check_fail(const checker *c, const char *key, uint64_t works, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -42,10 +30,7 @@ static uint64_t nearest_divisor(uint64_t whole, uint64_t value)
     return 1;
 }
 
-typedef bool (*rule)(const checker *c, uint64_t value);
-
-/* The nearest value up to `most` that the rule likes, the smaller of two; 0: none. */
-static uint64_t nearest(const checker *c, rule likes, uint64_t value, uint64_t most)
+uint64_t check_nearest(const checker *c, check_rule likes, uint64_t value, uint64_t most)
 {
     uint64_t from = value < most ? value : most;
     for (uint64_t off = 0; off <= most; off++) {
@@ -79,8 +64,7 @@ static weir_op_shape shape_of(const checker *c)
                            .sequence_parallel = p->sequence_parallel};
 }
 
-/* Chunks that a model can be cut into: embedding and head count where the layout says so. */
-static uint64_t most_positions(const checker *c)
+uint64_t check_most_positions(const checker *c)
 {
     const weir_train_plan *p = &c->job->plan;
     uint64_t layers = c->job->model->layers;
@@ -114,10 +98,10 @@ static bool divides_with(const checker *c, uint64_t tensor, uint64_t context, ui
            weir_ops_is_sound(c->job->model, &shape, &fault);
 }
 
-static bool is_pipeline(const checker *c, uint64_t value)
+bool check_is_pipeline(const checker *c, uint64_t value)
 {
     const weir_train_plan *p = &c->job->plan;
-    return value <= most_positions(c) && divides_with(c, p->tensor, p->context, value);
+    return value <= check_most_positions(c) && divides_with(c, p->tensor, p->context, value);
 }
 
 static bool is_tensor(const checker *c, uint64_t value)
@@ -138,38 +122,47 @@ static bool check_world(const checker *c)
         if (p->data == c->devices / model) {
             return true;
         }
-        return fail(c, "plan.data", c->devices / model,
-                    "found %u replicas of %llu devices, expected %llu on the cluster's %llu",
-                    p->data, (ull)model, (ull)(c->devices / model), (ull)c->devices);
+        return check_fail(c, "plan.data", c->devices / model,
+                          "found %u replicas of %llu devices, expected %llu on the cluster's %llu",
+                          p->data, (ull)model, (ull)(c->devices / model), (ull)c->devices);
     }
     const struct {
         const char *key;
         uint32_t value;
-        rule likes;
-    } keys[] = {{"plan.pipeline", p->pipeline, is_pipeline},
+        check_rule likes;
+    } keys[] = {{"plan.pipeline", p->pipeline, check_is_pipeline},
                 {"plan.tensor", p->tensor, is_tensor},
                 {"plan.context", p->context, is_context}};
     uint32_t i = 0;
-    uint64_t works = nearest(c, keys[0].likes, keys[0].value, c->devices);
+    uint64_t works = check_nearest(c, keys[0].likes, keys[0].value, c->devices);
     while (works == 0 && ++i < 2) {
-        works = nearest(c, keys[i].likes, keys[i].value, c->devices);
+        works = check_nearest(c, keys[i].likes, keys[i].value, c->devices);
     }
     if (works == 0) {
-        works = nearest(c, keys[i].likes, keys[i].value, c->devices);
+        works = check_nearest(c, keys[i].likes, keys[i].value, c->devices);
     }
-    return fail(c, keys[i].key, works,
-                "found %u: tensor %u x context %u x pipeline %u = %llu devices for a replica, "
-                "expected a divisor of the %llu of the cluster; %s %llu fits",
-                keys[i].value, p->tensor, p->context, p->pipeline, (ull)model, (ull)c->devices,
-                keys[i].key + strlen("plan."), (ull)works);
+    return check_fail(
+        c, keys[i].key, works,
+        "found %u: tensor %u x context %u x pipeline %u = %llu devices for a replica, "
+        "expected a divisor of the %llu of the cluster; %s %llu fits",
+        keys[i].value, p->tensor, p->context, p->pipeline, (ull)model, (ull)c->devices,
+        keys[i].key + strlen("plan."), (ull)works);
 }
 
 static bool check_batch(const checker *c)
 {
     const weir_train_plan *p = &c->job->plan;
-    uint64_t once = (uint64_t)p->micro_batch * p->data;
+    uint64_t once = (uint64_t)p->micro_batch * p->data, each = p->global_batch / p->data;
+    if (each > 0 && p->micro_batch > each) {
+        uint64_t works = p->global_batch % p->data == 0 ? each : 1;
+        return check_fail(
+            c, "plan.micro_batch", works,
+            "found %u sequences at a time, but a replica has %llu of the %u (%u replicas), "
+            "expected for example %llu",
+            p->micro_batch, (ull)each, p->global_batch, p->data, (ull)works);
+    }
     if (p->global_batch % once != 0) {
-        return fail(
+        return check_fail(
             c, "plan.global_batch", nearest_multiple(once, p->global_batch),
             "found %u sequences for %u replicas of micro-batches of %u, expected a multiple "
             "of %llu such as %llu",
@@ -177,10 +170,10 @@ static bool check_batch(const checker *c)
             (ull)nearest_multiple(once, p->global_batch));
     }
     if (p->micro_batches != p->global_batch / once) {
-        return fail(c, "plan.micro_batches", p->global_batch / once,
-                    "found %u, expected %llu: %u sequences on %u replicas, %u at a time",
-                    p->micro_batches, (ull)(p->global_batch / once), p->global_batch, p->data,
-                    p->micro_batch);
+        return check_fail(c, "plan.micro_batches", p->global_batch / once,
+                          "found %u, expected %llu: %u sequences on %u replicas, %u at a time",
+                          p->micro_batches, (ull)(p->global_batch / once), p->global_batch, p->data,
+                          p->micro_batch);
     }
     return true;
 }
@@ -194,10 +187,46 @@ static bool check_positions(const checker *c)
     if (!is_bound || p->sequence <= m->max_positions) {
         return true;
     }
-    return fail(c, "plan.sequence", m->max_positions,
-                "found %u tokens for a model that has learned %u positions, expected at most %u, "
-                "or model.max_positions: %u",
-                p->sequence, m->max_positions, m->max_positions, p->sequence);
+    return check_fail(
+        c, "plan.sequence", m->max_positions,
+        "found %u tokens for a model that has learned %u positions, expected at most %u, "
+        "or model.max_positions: %u",
+        p->sequence, m->max_positions, m->max_positions, p->sequence);
+}
+
+/* Keys of experts say nothing of a dense model. */
+static bool check_dense(const checker *c)
+{
+    const weir_train_plan *p = &c->job->plan;
+    const struct {
+        const char *key;
+        double value;
+        uint32_t usual;
+    } keys[] = {{"plan.expert", p->expert, 1},
+                {"plan.expert_tensor", p->expert_tensor, 1},
+                {"plan.expert_load", p->expert_load, 1},
+                {"plan.capacity", p->capacity, 0}};
+    for (uint32_t i = 0; i < sizeof keys / sizeof *keys && c->job->model->experts == 0; i++) {
+        if (keys[i].value > keys[i].usual) {
+            return check_fail(c, keys[i].key, keys[i].usual,
+                              "found %g for a model without experts, expected %u", keys[i].value,
+                              keys[i].usual);
+        }
+    }
+    return true;
+}
+
+/* The length nearest to the plan's with which it can be split; 0: none within an eighth. */
+static uint64_t nearest_length(const checker *c, weir_op_shape shape)
+{
+    weir_ops_fault fault;
+    uint64_t of = (uint64_t)shape.tensor * shape.context;
+    uint64_t near = nearest_multiple(of, shape.length);
+    if (of > shape.length / 8) {
+        return 0;
+    }
+    shape.length = (uint32_t)near;
+    return weir_ops_is_sound(c->job->model, &shape, &fault) ? near : 0;
 }
 
 /* What model/ says of a split, under the keys of the scenario. */
@@ -212,17 +241,16 @@ static bool check_split(const checker *c)
     if (weir_ops_is_sound(c->job->model, &shape, &fault)) {
         return true;
     }
-    if (c->job->model->experts == 0 && c->job->plan.expert > 1) {
-        return fail(c, "plan.expert", 1, "found %u for a model without experts, expected 1",
-                    c->job->plan.expert);
-    }
     const char *key = "plan";
     for (uint32_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (fault.key && weir_str_eq(weir_str_from(fault.key), weir_str_from(keys[i][0]))) {
             key = keys[i][1];
         }
     }
-    return fail(c, key, 0, "%s", fault.text);
+    uint64_t length = nearest_length(c, shape);
+    return length > 0 ? check_fail(c, key, fault.works, "%s, or plan.sequence: %llu", fault.text,
+                                   (ull)length)
+                      : check_fail(c, key, fault.works, "%s", fault.text);
 }
 
 static uint64_t stage_devices(const weir_train_plan *p)
@@ -250,16 +278,16 @@ static bool check_experts(const checker *c)
         return true;
     }
     const char *key = "plan.expert";
-    uint64_t works = nearest(c, is_expert, p->expert, room);
+    uint64_t works = check_nearest(c, is_expert, p->expert, room);
     if (works == 0) {
         key = "plan.expert_tensor";
-        works = nearest(c, is_expert_tensor, p->expert_tensor, room);
+        works = check_nearest(c, is_expert_tensor, p->expert_tensor, room);
     }
-    return fail(c, key, works,
-                "found expert %u x expert_tensor %u = %llu, expected a divisor of the %llu "
-                "devices of a pipeline stage; %s %llu fits",
-                p->expert, p->expert_tensor, (ull)taken, (ull)room, key + strlen("plan."),
-                (ull)works);
+    return check_fail(c, key, works,
+                      "found expert %u x expert_tensor %u = %llu, expected a divisor of the %llu "
+                      "devices of a pipeline stage; %s %llu fits",
+                      p->expert, p->expert_tensor, (ull)taken, (ull)room, key + strlen("plan."),
+                      (ull)works);
 }
 
 static bool check_context(const checker *c)
@@ -269,10 +297,11 @@ static bool check_context(const checker *c)
     uint32_t heads = weir_model_is_latent(m) ? m->heads : m->kv_heads;
     uint32_t mine = heads / p->tensor > 0 ? heads / p->tensor : 1;
     if (p->context > 1 && p->context_kind == WEIR_CONTEXT_ULYSSES && mine % p->context != 0) {
-        return fail(c, "plan.context", nearest_divisor(mine, p->context),
-                    "found %u, by which the %u key-value heads of a tensor rank cannot be divided, "
-                    "expected %llu or context_kind: ring",
-                    p->context, mine, (ull)nearest_divisor(mine, p->context));
+        return check_fail(
+            c, "plan.context", nearest_divisor(mine, p->context),
+            "found %u, by which the %u key-value heads of a tensor rank cannot be divided, "
+            "expected %llu or context_kind: ring",
+            p->context, mine, (ull)nearest_divisor(mine, p->context));
     }
     return true;
 }
@@ -282,95 +311,10 @@ static bool check_sharding(const checker *c)
     const weir_train_plan *p = &c->job->plan;
     uint64_t all = (uint64_t)p->data * p->context;
     if (p->shard_ranks > 0 && all % p->shard_ranks != 0) {
-        return fail(c, "plan.shard_ranks", nearest_divisor(all, p->shard_ranks),
-                    "found %u, expected a divisor of data x context, %llu, "
-                    "such as %llu",
-                    p->shard_ranks, (ull)all, (ull)nearest_divisor(all, p->shard_ranks));
-    }
-    return true;
-}
-
-/* --- stages --- */
-
-static bool check_stage_count(const checker *c)
-{
-    const weir_train_plan *p = &c->job->plan;
-    uint64_t positions = (uint64_t)p->pipeline * p->chunks, most = most_positions(c);
-    if (most > WEIR_TRAIN_MAX_CHUNKS) {
-        most = WEIR_TRAIN_MAX_CHUNKS;
-    }
-    if (positions <= most) {
-        return true;
-    }
-    bool is_stages = p->pipeline > most;
-    const char *key = is_stages ? "plan.pipeline" : "plan.chunks";
-    uint64_t works = is_stages ? nearest(c, is_pipeline, most, most) : most / p->pipeline;
-    works = works > 0 ? works : 1;
-    return fail(c, key, works,
-                "found %u stages x %u chunks = %llu for %u layers, expected at most %llu; %s %llu "
-                "fits",
-                p->pipeline, p->chunks, (ull)positions, c->job->model->layers, (ull)most,
-                key + strlen("plan."), (ull)works);
-}
-
-static bool check_layout(const checker *c)
-{
-    const weir_train_plan *p = &c->job->plan;
-    uint32_t layers = c->job->model->layers;
-    uint32_t positions = p->pipeline * p->chunks;
-    uint64_t sum = 0;
-    if (p->layout == WEIR_LAYOUT_LIST) {
-        for (uint32_t i = 0; i < positions; i++) {
-            sum += p->chunk_layers[i];
-        }
-        if (sum != layers) {
-            return fail(c, "plan.chunk_layers", 0,
-                        "found %llu layers in %u chunks, expected the %u "
-                        "of the model",
-                        (ull)sum, positions, layers);
-        }
-    }
-    if (p->layout == WEIR_LAYOUT_LESS) {
-        int64_t whole = (int64_t)layers + p->first_layers + p->last_layers;
-        int64_t each = whole / positions;
-        if (positions < 2 || whole % positions != 0 || each < p->first_layers ||
-            each < p->last_layers) {
-            return fail(c, "plan.first_layers", 0,
-                        "found %u layers with %d and %d fewer on the first and last of %u chunks, "
-                        "expected a sum that %u divides: %u + first + last",
-                        layers, p->first_layers, p->last_layers, positions, positions, layers);
-        }
-    }
-    return true;
-}
-
-static bool check_schedule(const checker *c)
-{
-    const weir_train_plan *p = &c->job->plan;
-    weir_schedule_fault fault = {0};
-    if (p->pipeline == 1 && p->chunks == 1) {
-        return true;
-    }
-    if (weir_schedule_is_possible(p->schedule, p->pipeline, p->chunks, p->micro_batches, &fault)) {
-        return true;
-    }
-    return fail(c, fault.key ? fault.key : "plan.schedule", 0, "%s", fault.text);
-}
-
-static bool check_recompute(const checker *c)
-{
-    const weir_train_plan *p = &c->job->plan;
-    uint32_t positions = p->pipeline * p->chunks;
-    uint32_t most = (c->job->model->layers + positions - 1) / positions;
-    if (p->recompute == WEIR_RECOMPUTE_PLAN_BLOCK && p->recompute_layers == 0) {
-        return fail(c, "plan.recompute_layers", most,
-                    "found none for recompute: block, expected 1 to %u layers of each chunk", most);
-    }
-    if (p->recompute == WEIR_RECOMPUTE_PLAN_BLOCK && p->recompute_layers > most) {
-        return fail(c, "plan.recompute_layers", most,
-                    "found %u layers of each chunk, expected at most the %u "
-                    "that it has",
-                    p->recompute_layers, most);
+        return check_fail(c, "plan.shard_ranks", nearest_divisor(all, p->shard_ranks),
+                          "found %u, expected a divisor of data x context, %llu, "
+                          "such as %llu",
+                          p->shard_ranks, (ull)all, (ull)nearest_divisor(all, p->shard_ranks));
     }
     return true;
 }
@@ -380,9 +324,12 @@ static bool check_format(const checker *c)
     const weir_train_plan *p = &c->job->plan;
     if (!weir_kernel_has_format(c->job->kernels, p->format)) {
         const weir_accelerator *accelerator = weir_kernel_accelerator(c->job->kernels);
-        return fail(c, "plan.precision", 0,
-                    "found %s, which %s does not calculate in, expected for example bf16",
-                    weir_gemm_format_name(p->format), accelerator->name);
+        bool has_fp8 =
+            p->format == WEIR_GEMM_FP4 && weir_kernel_has_format(c->job->kernels, WEIR_GEMM_FP8);
+        return check_fail(c, "plan.precision", 0,
+                          "found %s, which %s does not calculate in, expected for example %s",
+                          weir_gemm_format_name(p->format), accelerator->name,
+                          weir_gemm_format_name(has_fp8 ? WEIR_GEMM_FP8 : WEIR_GEMM_16));
     }
     return true;
 }
@@ -391,10 +338,11 @@ static bool check_offload(const checker *c)
 {
     const weir_accelerator *accelerator = weir_kernel_accelerator(c->job->kernels);
     if (c->job->plan.offload_share > 0 && !(accelerator->host_bytes_per_s > 0)) {
-        return fail(c, "plan.offload_share", 0,
-                    "found %g, but how fast %s copies to its host is not known (host_link of its "
-                    "preset), expected 0",
-                    c->job->plan.offload_share, accelerator->name);
+        return check_fail(
+            c, "plan.offload_share", 0,
+            "found %g, but how fast %s copies to its host is not known (host_link of its "
+            "preset), expected 0",
+            c->job->plan.offload_share, accelerator->name);
     }
     return true;
 }
@@ -402,8 +350,7 @@ static bool check_offload(const checker *c)
 bool weir_train_is_sound(const weir_train_job *job, uint64_t devices, weir_train_fault *fault)
 {
     const checker c = {job, devices, fault};
-    return check_positions(&c) && check_split(&c) && check_world(&c) && check_batch(&c) &&
-           check_experts(&c) && check_context(&c) && check_sharding(&c) && check_stage_count(&c) &&
-           check_layout(&c) && check_recompute(&c) && check_schedule(&c) && check_format(&c) &&
-           check_offload(&c);
+    return check_positions(&c) && check_dense(&c) && check_split(&c) && check_world(&c) &&
+           check_batch(&c) && check_experts(&c) && check_context(&c) && check_sharding(&c) &&
+           check_stages(&c) && check_format(&c) && check_offload(&c);
 }

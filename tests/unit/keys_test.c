@@ -166,8 +166,10 @@ static void says_what_was_found_and_what_was_expected(void **state)
         const char *sentence;
     } bad[] = {
         {"[1]", 0, "t.yaml:1:1: found a list, expected a mapping"},
-        {"on: yes\n", 0, "t.yaml:1:1: found no key 'name', which is needed here"},
-        {"name: x\n", 1, "t.yaml:1:1: found no key 'sizes', which is needed here"},
+        {"on: yes\n", 0,
+         "t.yaml:1:1: found no key 'name', which is needed here, for example name: x"},
+        {"name: x\n", 1,
+         "t.yaml:1:1: found no key 'sizes', which is needed here, for example sizes: [4, 4]"},
         {"name: x\nprots: 1\n", 0, "t.yaml:2:1: found unknown key 'prots', expected 'ports'"},
         {"name: x\nsizes: [1]\n", 0, "t.yaml:2:1: key 'sizes' has no meaning for kind clos"},
         {"name: ''\n", 0, "t.yaml:1:7: found '', expected text"},

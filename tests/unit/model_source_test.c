@@ -121,8 +121,9 @@ static void says_what_was_expected(void **state)
     expect_error("model: {preset: llama3-405, layers: 2}\n",
                  "train.yaml:1:17: found 'llama3-405', expected a model of presets/models such as "
                  "'llama3-405b', or a file ending in .json");
-    expect_error("model: {layers: 2}\n",
-                 "train.yaml:1:8: found no key 'hidden', which is needed here");
+    expect_error(
+        "model: {layers: 2}\n",
+        "train.yaml:1:8: found no key 'hidden', which is needed here, for example hidden: 4096");
     expect_error("model: {layers: 2, hiden: 3}\n",
                  "train.yaml:1:20: found unknown key 'hiden', expected 'hidden'");
     expect_error("model: {preset: llama3-8b, kv_heads: 5}\n",
@@ -133,7 +134,9 @@ static void says_what_was_expected(void **state)
         "expert_ffn: 8}\n",
         "train.yaml:1:8: key 'experts_per_token': found 0 experts for each token, expected "
         "1 to 4");
-    expect_error("model: nowhere/config.json\n", "nowhere/config.json: cannot be opened");
+    expect_error("model: nowhere/config.json\n",
+                 "train.yaml:1:8: found 'nowhere/config.json', expected a file: "
+                 "nowhere/config.json: cannot be opened");
     expect_error("model: {preset: llama3-8b, confidence: sure}\n",
                  "train.yaml:1:40: found 'sure', expected one of verified, secondary, memory, "
                  "derived, fitted");

@@ -29,6 +29,8 @@ static void the_beginning_of_a_name_stands_for_those_that_begin_so(void **state)
     expect("h100", "'h100-nvl', 'h100-sxm' or 'h100-pcie'"); /* from short to long, three at most */
     expect("A100-SXM", "'a100-sxm-40gb' or 'a100-sxm-80gb'");
     expect("gpt-3", "'gpt3-175b'");
+    expect("gpt", "'gpt-1t' or 'gpt3-175b'");
+    expect("gpt3", "'gpt3-175b'");
     expect("h100-sxm5-80gb", "'h100-sxm'");
 }
 

@@ -164,7 +164,7 @@ static void errors_of_new_values_name_the_setting(void **state)
     fixture f = apply(text, &s, 1);
     assert_int_equal(f.code, WEIR_OK);
     weir_yaml_reject(f.doc, at(&f, "d")->first, "a number", &f.err);
-    assert_string_equal(f.err.text, "--set d: found 'x', expected a number");
+    assert_string_equal(f.err.text, "--set d: e: found 'x', expected a number");
     assert_int_equal(f.err.line, 0);
     f.err = (weir_err){0};
     weir_yaml_check_keys(f.doc, at(&f, "d"), known, 1, &f.err);

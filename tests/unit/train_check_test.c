@@ -69,7 +69,7 @@ static void names_key_value_and_what_works(void **state)
     p->pipeline = 4;
     p->chunks = 2;
     p->global_batch = 6;
-    expect_fault(&s, 4, "plan.micro_batches", "such as 4");
+    expect_fault(&s, 4, "plan.global_batch", "such as 4");
     *p = plan;
     p->global_batch = 8;
     p->zero = 3;

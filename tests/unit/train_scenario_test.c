@@ -336,8 +336,8 @@ static void micro_batches_that_do_not_fit_are_refused(void **state)
             "--set plan.global_batch: found 60 sequences for 32 replicas of micro-batches of 1, "
             "expected a multiple of 32 such as 64");
     refused("plan.micro_batch", "3",
-            "job.yaml:3:38: plan.global_batch: found 64 sequences for 32 replicas of micro-batches "
-            "of 3, expected a multiple of 96 such as 96");
+            "--set plan.micro_batch: found 3 sequences at a time, but a replica has 2 of the 64 "
+            "(32 replicas), expected for example 2");
     refused("plan.micro_batches", "7",
             "--set plan.micro_batches: found 7, expected 2: 64 sequences on 32 replicas, 1 at a "
             "time");
@@ -353,8 +353,8 @@ static void absurdly_many_micro_batches_are_refused(void **state)
 static void more_stages_than_layers_are_refused(void **state)
 {
     refused("plan", "{sequence: 8192, global_batch: 64, pipeline: 16, chunks: 4}",
-            "--set plan: plan.chunks: found 16 stages x 4 chunks = 64 for 32 layers, expected at "
-            "most 32; chunks 2 fits");
+            "--set plan: chunks: found 16 stages x 4 chunks = 64 for 32 layers, expected at most "
+            "32; chunks 2 fits");
 }
 
 static void unknown_models_stacks_and_keys_name_the_nearest(void **state)
@@ -373,28 +373,28 @@ static void unknown_models_stacks_and_keys_name_the_nearest(void **state)
             "--set plan.order: found no data, expected all axes, such as tp-cp-ep-dp-pp");
     refused("plan.expert", "2",
             "--set plan.expert: found 2 for a model without experts, expected 1");
-    refused(
-        "plan.recompute", "block",
-        "job.yaml:3:7: plan.recompute_layers: found none for recompute: block, expected 1 to 32 "
-        "layers of each chunk");
+    refused("plan.recompute", "block",
+            "--set plan.recompute: found block without recompute_layers, expected 1 to 32 of each "
+            "chunk");
 }
 
 static void an_unknown_model_type_is_refused(void **state)
 {
     refused("model", "{model_type: mamba, num_hidden_layers: 2}",
-            "--set model: found 'mamba', expected one such as 'llama', 'mistral', 'mixtral'");
+            "--set model: model_type: found 'mamba', expected one such as 'llama', 'mistral', "
+            "'mixtral'");
 }
 
 static void values_without_unit_or_out_of_range_are_refused(void **state)
 {
     refused("stack", "{launch: 5}",
-            "--set stack: found '5', expected a time with its unit, such as '25 ms'");
+            "--set stack: launch: found '5', expected a time with its unit, such as '25 ms'");
     refused("plan.zero", "4", "--set plan.zero: found '4', expected a whole number from 0 to 3");
     refused("disturb", "{slow: [{device: 32, factor: 2}]}",
-            "--set disturb: found '32', expected a device from 0 to 31");
-    refused(
-        "disturb", "{broken: [{link: spine 3}]}",
-        "--set disturb: found 'spine 3', expected 'nic N' or 'node link N' with N from 0 to 31");
+            "--set disturb: device: found '32', expected a device from 0 to 31");
+    refused("disturb", "{broken: [{link: spine 3}]}",
+            "--set disturb: link: found 'spine 3', expected 'nic N' or 'node link N' with N from 0 "
+            "to 31");
     refused("plan.chunk_layers", "[16, 16]",
             "--set plan.chunk_layers: found 2 numbers, expected one for each of the 1 chunks");
 }

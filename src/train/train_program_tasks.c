@@ -90,13 +90,14 @@ static void put_part(draft_writer *w, const weir_pass_cost *cost, uint32_t pass,
     }
 }
 
-/* Its layers exchange something within the stage. */
+/* Its layers exchange something within the stage, hidden or not. */
 static bool meets_inside(const weir_pass_cost *cost)
 {
     for (uint32_t i = 0; i < cost->count; i++) {
         const weir_piece *piece = &cost->piece[i];
         bool is_inside = piece->axis == WEIR_AXIS_TENSOR || piece->axis == WEIR_AXIS_CONTEXT;
-        if (part_of(piece) == PART_EXCHANGES && is_inside) {
+        bool is_wire = piece->kind == WEIR_PIECE_EXCHANGE || piece->kind == WEIR_PIECE_HIDDEN;
+        if (is_wire && is_inside) {
             return true;
         }
     }

@@ -444,6 +444,19 @@ static void ranks_that_jitter_in_step_are_as_each_by_itself(void **state)
     }
 }
 
+/* Of a ring that runs beside computing, too: a block is not there before its rank has sent it. Each
+ * by itself, nobody is seen to wait for it. */
+static void ranks_of_a_hidden_ring_wait_for_each_other(void **state)
+{
+    (void)state;
+    weir_train_job job = grid(1, 4, 1);
+    job.plan.context = 2;
+    weir_train_play how = {.job = &job, .steps = 1, .jitter = 0.05, .seed = 3};
+    int64_t in_step_ns = play_ns(&how);
+    how.unfolded = true;
+    assert_true(in_step_ns > play_ns(&how));
+}
+
 static double squares_of(const weir_pass_cost *cost)
 {
     double sum = 0;
@@ -569,6 +582,7 @@ int main(void)
         cmocka_unit_test(slower_devices_never_make_it_faster),
         cmocka_unit_test(jitter_is_repeated_by_its_seed),
         cmocka_unit_test(ranks_that_jitter_in_step_are_as_each_by_itself),
+        cmocka_unit_test(ranks_of_a_hidden_ring_wait_for_each_other),
         cmocka_unit_test(ranks_in_step_wait_for_the_slowest_of_eight),
         cmocka_unit_test(a_bad_link_slows_what_goes_over_it),
         cmocka_unit_test(a_link_that_stays_broken_ends_the_step),

@@ -2,6 +2,7 @@
 
 #include "scenario/preset.h"
 #include "study/train_network.h"
+#include "train/train_wire.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,21 +65,124 @@ static weir_code add_cluster(const weir_cluster *c, weir_text *text, weir_err *e
 /* --- phases ------------------------------------------------------------------------------- */
 
 typedef struct {
+    weir_train_axis axis;
+    weir_phase phase; /* as the network plays it; its bytes in a step are those of the step */
+    double seen_s;    /* of its traffic at the scenario's rate, a step: devices wait for it */
+    double hidden_s;  /* and runs beside computing */
+    double room_s;    /* of computing that it can hide beside */
+} planned_axis;
+
+typedef struct {
+    planned_axis axes[WEIR_AXIS_COUNT];
+    uint32_t count;
+    double rest_s; /* of the step, that is neither seen traffic nor room to hide in */
+} planned;
+
+static weir_train_group group_of(weir_train_axis axis)
+{
+    static const weir_train_group groups[WEIR_AXIS_COUNT] = {
+        [WEIR_AXIS_TENSOR] = WEIR_GROUP_TENSOR,
+        [WEIR_AXIS_CONTEXT] = WEIR_GROUP_CONTEXT,
+        [WEIR_AXIS_EXPERT] = WEIR_GROUP_EXPERT,
+        [WEIR_AXIS_DATA] = WEIR_GROUP_DATA,
+        [WEIR_AXIS_PIPELINE] = WEIR_GROUP_PIPELINE};
+    return groups[axis];
+}
+
+static double seen_s(const weir_train_step *step, weir_train_axis axis)
+{
+    return fmax(0, fmin(step->axis[axis].exposed_s, step->axis[axis].seconds));
+}
+
+/* The collective of the phase stands for all of the axis: so many more bytes. What software adds to
+ * the wire (a hand-over, a stack's factor above 1) is computing for the network. */
+static void set_times(const weir_train_job *job, const weir_train_step *step, planned_axis *a)
+{
+    weir_phase *phase = &a->phase;
+    weir_wire wire = weir_train_wire(job, group_of(a->axis), phase->collective, phase->bytes);
+    double bytes = wire.bytes * phase->times, seconds = step->axis[a->axis].seconds;
+    double wanted = bytes > 0 ? step->axis[a->axis].bytes / bytes : 1;
+    double times = fmax(1, round(phase->times * wanted));
+    double on_wire_s = wire.seconds * phase->times * wanted;
+    phase->bytes *= phase->times * wanted / times;
+    phase->times = (uint32_t)fmin(times, UINT32_MAX);
+    a->seen_s = seconds > 0 ? seen_s(step, a->axis) * fmin(1, on_wire_s / seconds) : 0;
+    a->hidden_s = fmax(0, on_wire_s - a->seen_s);
+}
+
+/* What an axis hides when its traffic takes SLOWER times as long: all the computing that it can. */
+static weir_code find_room(const weir_train_job *job, weir_train_scratch *scratch, planned_axis *a,
+                           weir_err *err)
+{
+    enum { SLOWER = 16 };
+    weir_train_job slow = *job;
+    weir_train_step step;
+    slow.network.factor[a->axis] *= SLOWER;
+    weir_code code = weir_train_step_of(&slow, scratch, &step, err);
+    if (code == WEIR_OK) {
+        double hidden = step.axis[a->axis].seconds - seen_s(&step, a->axis);
+        a->room_s = a->hidden_s > 0 ? fmax(hidden, a->hidden_s) : 0;
+    }
+    return code;
+}
+
+/* Axes with more collectives first: what is left over of the last ones is seen soonest. */
+static void sort_axes(planned *p)
+{
+    for (uint32_t i = 1; i < p->count; i++) {
+        planned_axis moved = p->axes[i];
+        uint32_t k = i;
+        for (; k > 0 && p->axes[k - 1].phase.times < moved.phase.times; k--) {
+            p->axes[k] = p->axes[k - 1];
+        }
+        p->axes[k] = moved;
+    }
+}
+
+/* Room is computing of the step, and the last collective's stands behind it once more. */
+static void share_computing(planned *p, double step_s)
+{
+    double room_s = 0, rest_s = step_s;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const planned_axis *a = &p->axes[i];
+        room_s += a->room_s * (1 + (i + 1 == p->count ? 1.0 / a->phase.times : 0));
+        rest_s -= a->seen_s;
+    }
+    double fits = room_s > rest_s ? fmax(0, rest_s) / room_s : 1;
+    for (uint32_t i = 0; i < p->count; i++) {
+        p->axes[i].room_s *= fits;
+    }
+    p->rest_s = fmax(0, rest_s - room_s * fits);
+}
+
+static weir_code plan_axes(const weir_train_job *job, weir_train_scratch *scratch, planned *p,
+                           weir_err *err)
+{
     weir_phase phases[WEIR_AXIS_COUNT];
     weir_train_axis axes[WEIR_AXIS_COUNT];
-    uint32_t count;
     weir_train_step step;
-} planned;
+    weir_code code = weir_train_step_of(job, scratch, &step, err);
+    if (code == WEIR_OK) {
+        code = weir_train_phases(job, phases, axes, &p->count, err);
+    }
+    for (uint32_t i = 0; i < p->count && code == WEIR_OK; i++) {
+        p->axes[i] = (planned_axis){.axis = axes[i], .phase = phases[i]};
+        set_times(job, &step, &p->axes[i]);
+        code = find_room(job, scratch, &p->axes[i], err);
+    }
+    if (code == WEIR_OK) {
+        sort_axes(p);
+        share_computing(p, step.step_s);
+    }
+    return code;
+}
 
 static weir_code plan_phases(const weir_train_scenario *scenario, planned *p, weir_err *err)
 {
     weir_train_scratch *scratch = weir_train_scratch_new();
-    weir_code code = scratch ? weir_train_step_of(&scenario->job, scratch, &p->step, err)
+    weir_code code = scratch ? plan_axes(&scenario->job, scratch, p, err)
                              : weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the traffic");
     weir_train_scratch_free(scratch);
-    if (code == WEIR_OK) {
-        code = weir_train_phases(&scenario->job, p->phases, p->axes, &p->count, err);
-    }
     if (code == WEIR_OK && p->count == 0) {
         return weir_err_set(err, WEIR_ERR_INPUT,
                             "%s: found no traffic between nodes, expected a plan with a group that "
@@ -88,67 +192,58 @@ static weir_code plan_phases(const weir_train_scenario *scenario, planned *p, we
     return code;
 }
 
-/* Of the traffic of a phase: seconds that devices wait for, and that run beside computing. */
-static double exposed_s(const planned *p, uint32_t i)
+static void begin_phase(weir_text *text)
 {
-    return fmin(p->step.axis[p->axes[i]].exposed_s, p->step.axis[p->axes[i]].seconds);
+    bool is_first = text->n > 0 && text->p[text->n - 1] == '[';
+    weir_text_add(text, is_first ? WEIR_STR("{") : WEIR_STR(", {"));
 }
 
-static double hidden_s(const planned *p, uint32_t i)
+/* Computing without traffic: a collective of one device. */
+static void add_computing(const planned_axis *a, double compute_s, weir_text *text)
 {
-    return p->step.axis[p->axes[i]].seconds - exposed_s(p, i);
+    begin_phase(text);
+    weir_text_printf(text, "name: computing, axis: %s, collective: all_reduce, ", a->phase.axis);
+    weir_text_printf(text, "group: {size: 1}, bytes: 1 B, compute: %.17g s}", compute_s);
 }
 
-/* What of the step is no exposed traffic of these phases. */
-static double computing_s(const planned *p)
+/* The part of an axis' traffic that is seen, or hidden: so many of its collectives. */
+static void add_part(const planned_axis *a, bool is_hidden, weir_text *text)
 {
-    double rest_s = p->step.step_s;
-    for (uint32_t i = 0; i < p->count; i++) {
-        rest_s -= exposed_s(p, i);
-    }
-    return fmax(rest_s, 0);
-}
-
-typedef struct {
-    double share;     /* of the phase's bytes */
-    double compute_s; /* before all of its calls together */
-    bool is_hidden;
-} phase_part;
-
-static void add_part(const planned *p, uint32_t i, const phase_part *part, weir_text *text)
-{
-    const weir_phase *phase = &p->phases[i];
-    const char *behind = text->n > 0 && text->p[text->n - 1] != '[' ? ", " : "";
-    weir_text_printf(text, "%s{name: %s%s, axis: %s, collective: %s", behind, phase->name,
-                     part->is_hidden ? " hidden" : "", phase->axis,
+    const weir_phase *phase = &a->phase;
+    double part_s = is_hidden ? a->hidden_s : a->seen_s;
+    double share = part_s / (a->seen_s + a->hidden_s);
+    double times = fmax(1, round(phase->times * share));
+    begin_phase(text);
+    weir_text_printf(text, "name: %s%s, axis: %s, collective: %s", phase->name,
+                     is_hidden ? " hidden" : "", phase->axis,
                      weir_collective_kind_name(phase->collective));
-    weir_text_printf(text, ", group: {size: %u, stride: %u}, bytes: %.17g B, times: %u",
+    weir_text_printf(text, ", group: {size: %u, stride: %u}, bytes: %.17g B, times: %.0f",
                      (unsigned)phase->group_size, (unsigned)phase->group_stride,
-                     phase->bytes * part->share, (unsigned)phase->times);
-    weir_text_printf(text, ", compute: %.17g s, overlap: %s}", part->compute_s / phase->times,
-                     part->is_hidden ? "yes" : "no");
+                     phase->bytes * phase->times * share / times, times);
+    weir_text_printf(text, ", compute: %.17g s, overlap: %s}", is_hidden ? a->room_s / times : 0,
+                     is_hidden ? "yes" : "no");
 }
 
-/* What devices wait for blocks, the rest runs beside computing that is as long in proportion. */
+/* First what devices wait for, with all computing that nothing hides beside; then what is hidden,
+ * each collective beside the computing that follows it. */
 static void add_phases(const planned *p, weir_text *text)
 {
-    double all_hidden_s = 0, rest_s = computing_s(p);
-    for (uint32_t i = 0; i < p->count; i++) {
-        all_hidden_s += hidden_s(p, i);
+    const planned_axis *last = &p->axes[p->count - 1];
+    if (p->rest_s > 0) {
+        add_computing(&p->axes[0], p->rest_s, text);
     }
     for (uint32_t i = 0; i < p->count; i++) {
-        double seconds = p->step.axis[p->axes[i]].seconds, hidden = hidden_s(p, i);
-        double share = seconds > 0 ? hidden / seconds : 0;
-        double covered = all_hidden_s > 0 ? hidden / all_hidden_s : 0;
-        phase_part seen = {.share = 1 - share,
-                           .compute_s = all_hidden_s > 0 ? 0 : rest_s / p->count};
-        phase_part beside = {.share = share, .compute_s = rest_s * covered, .is_hidden = true};
-        if (seen.share > 0) {
-            add_part(p, i, &seen, text);
+        if (p->axes[i].seen_s > 0) {
+            add_part(&p->axes[i], false, text);
         }
-        if (beside.share > 0) {
-            add_part(p, i, &beside, text);
+    }
+    for (uint32_t i = 0; i < p->count; i++) {
+        if (p->axes[i].hidden_s > 0) {
+            add_part(&p->axes[i], true, text);
         }
+    }
+    if (last->room_s > 0) {
+        add_computing(last, last->room_s / last->phase.times, text);
     }
 }
 

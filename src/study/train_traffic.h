@@ -1,10 +1,12 @@
 /* train_traffic.h: a training step as the cluster and the traffic of a scenario of weir fabric.
  *
- * Each axis that leaves its nodes becomes the collective that moves most of its bytes, in all groups
- * at once, so often as it is started in a step: one phase with the share of the bytes that devices
- * wait for in the training step, which blocks, and one with the share that is hidden, which runs
- * beside computing. The rest of the step is computing, beside what is hidden in proportion. So a
- * network as fast as the scenario's exposes what the training step does.
+ * Each axis that leaves its nodes becomes the collective that moves most of its bytes, in all
+ * groups at once, so often that the bytes are those of the step: one phase with the collectives
+ * that devices wait for in the training step, which block, and one with those that are hidden, each
+ * beside computing. Of that there is as much as the axis can hide beside in the training step,
+ * which is what it hides when it is many times as slow; the rest of the step is computing that
+ * hides nothing. So a network as fast as the scenario's exposes what the training step does, and a
+ * slower one more.
  *
  * Not here: networks (fabric_scenario.h). */
 #ifndef WEIR_STUDY_TRAIN_TRAFFIC_H

@@ -87,6 +87,10 @@ def facts(config):
         made["overlaps_tensor"] = False
     if config.stack == "megatron-bridge-26" and (config.number("vpp", 1) or 1) == 1:
         made["overlaps_pipeline"] = False  # Megatron Core: only beside interleaved stages
+    if config.source.startswith("mbridge") and config["gpu"].startswith("GB") and config.is_moe:
+        made["expert_deepep"] = "tokendrop" not in note  # recipes for racks: HybridEP, all of them
+        if "dispatcher" not in note:
+            config.filled.append("dispatcher: HybridEP")
     if is_far(config):
         return made
     if "ep_a2a_1f1b" in text:

@@ -88,7 +88,7 @@ static void put_verdict(weir_json_writer *w, const weir_result *result)
     weir_json_open_object(w, WEIR_JSON_LINES);
     json_put_text(w, "wait", weir_wait_name(result->verdict.wait));
     json_put_text(w, "cause", weir_cause_name(result->verdict.cause));
-    json_put_known(w, "share", result->verdict.share, true);
+    json_put_number(w, "share", result->verdict.share);
     json_put_text(w, "sentence", result->verdict.sentence);
     put_blamed(w, result);
     weir_json_close(w);
@@ -98,8 +98,7 @@ static void put_clock(weir_json_writer *w, const weir_result *result)
 {
     weir_json_key(w, "clock");
     weir_json_open_object(w, WEIR_JSON_LINES);
-    weir_json_key(w, "aligned");
-    weir_json_bool(w, result->clock.aligned);
+    json_put_bool(w, "aligned", result->clock.aligned);
     json_put_int(w, "hosts", result->clock.hosts);
     json_put_int(w, "max_offset_ns", result->clock.max_offset_ns);
     json_put_int(w, "residual_ns", result->clock.residual_ns);
@@ -109,10 +108,9 @@ static void put_clock(weir_json_writer *w, const weir_result *result)
         const struct weir_clock_row *row = &result->clock.nodes[i];
         weir_json_open_object(w, WEIR_JSON_INLINE);
         json_put_text(w, "node", row->node);
-        weir_json_key(w, "linked");
-        weir_json_bool(w, row->linked);
+        json_put_bool(w, "linked", row->linked);
         json_put_int(w, "offset_ns", row->offset_ns);
-        json_put_known(w, "drift", row->drift, true);
+        json_put_number(w, "drift", row->drift);
         json_put_int(w, "drift_origin_ns", row->drift_origin_ns);
         weir_json_close(w);
     }
@@ -126,7 +124,7 @@ static void put_classes(weir_json_writer *w, const weir_result *result)
     weir_json_key(w, "classes");
     weir_json_open_object(w, WEIR_JSON_INLINE);
     for (int i = 0; i < 5; i++) {
-        json_put_known(w, names[i], result->classes[i], true);
+        json_put_number(w, names[i], result->classes[i]);
     }
     weir_json_close(w);
 }
@@ -147,8 +145,7 @@ static void put_dropped(weir_json_writer *w, const weir_result *result)
         weir_json_key(w, "count");
         weir_json_uint(w, diag->count);
         json_put_text(w, "first", diag->place_count > 0 ? diag->places[0].text : NULL);
-        weir_json_key(w, "lost");
-        weir_json_bool(w, diag->loss);
+        json_put_bool(w, "lost", diag->loss);
         weir_json_close(w);
     }
     weir_json_close(w);

@@ -1,21 +1,10 @@
 /* The object "fabric" of reference/output.md; keys beyond it stand at the end of their object. */
 #include "result/json_parts.h"
 
-static void put_bool(weir_json_writer *w, const char *key, bool value)
-{
-    weir_json_key(w, key);
-    weir_json_bool(w, value);
-}
-
 static void put_uint(weir_json_writer *w, const char *key, uint64_t value)
 {
     weir_json_key(w, key);
     weir_json_uint(w, value);
-}
-
-static void put_double(weir_json_writer *w, const char *key, double value) /* NAN -> null */
-{
-    json_put_known(w, key, value, true);
 }
 
 /* --- traffic --- */
@@ -24,19 +13,19 @@ static void put_traffic_row(weir_json_writer *w, const weir_fabric_traffic_row *
 {
     weir_json_open_object(w, WEIR_JSON_INLINE);
     json_put_text(w, "axis", row->axis);
-    put_double(w, "bytes", row->bytes);
-    put_double(w, "message_bytes", row->message_bytes);
-    put_double(w, "peak_to_mean", row->peak_to_mean);
-    put_double(w, "fan_out", row->fan_out);
-    put_double(w, "duty", row->duty);
-    put_double(w, "needed_bytes_per_s", row->needed_bytes_per_s);
-    put_double(w, "persistence", row->persistence);
+    json_put_number(w, "bytes", row->bytes);
+    json_put_number(w, "message_bytes", row->message_bytes);
+    json_put_number(w, "peak_to_mean", row->peak_to_mean);
+    json_put_number(w, "fan_out", row->fan_out);
+    json_put_number(w, "duty", row->duty);
+    json_put_number(w, "needed_bytes_per_s", row->needed_bytes_per_s);
+    json_put_number(w, "persistence", row->persistence);
     json_put_text(w, "suits", row->suits);
     json_put_text(w, "name", row->name);
     json_put_text(w, "because", row->because);
-    put_double(w, "synchrony", row->synchrony);
-    put_double(w, "available_bytes_per_s", row->available_bytes_per_s);
-    put_bool(w, "contrast", row->is_contrast);
+    json_put_number(w, "synchrony", row->synchrony);
+    json_put_number(w, "available_bytes_per_s", row->available_bytes_per_s);
+    json_put_bool(w, "contrast", row->is_contrast);
     weir_json_close(w);
 }
 
@@ -48,7 +37,7 @@ static void put_traffic(weir_json_writer *w, const weir_fabric_result *fabric)
         put_traffic_row(w, &fabric->traffic[i]);
     }
     weir_json_close(w);
-    put_double(w, "peak_demand_bytes_per_s", fabric->peak_demand_bytes_per_s);
+    json_put_number(w, "peak_demand_bytes_per_s", fabric->peak_demand_bytes_per_s);
 }
 
 /* --- candidates --- */
@@ -57,10 +46,10 @@ static void put_band(weir_json_writer *w, const weir_fabric_candidate_row *row)
 {
     weir_json_key(w, "band");
     weir_json_open_object(w, WEIR_JSON_INLINE);
-    put_double(w, "low", row->band_low_s);
-    put_double(w, "high", row->band_high_s);
+    json_put_number(w, "low", row->band_low_s);
+    json_put_number(w, "high", row->band_high_s);
     json_put_text(w, "basis", row->band_basis);
-    put_bool(w, "outside", row->band_outside);
+    json_put_bool(w, "outside", row->band_outside);
     weir_json_close(w);
 }
 
@@ -75,30 +64,30 @@ static void put_parts_list(weir_json_writer *w, const weir_fabric_candidate_row 
     put_uint(w, "copackaged", row->modules[2]);
     put_uint(w, "copper", row->modules[3]);
     weir_json_close(w);
-    put_double(w, "conversions_per_byte", row->conversions_per_byte);
+    json_put_number(w, "conversions_per_byte", row->conversions_per_byte);
     weir_json_key(w, "conversion");
     weir_json_open_object(w, WEIR_JSON_INLINE);
-    put_double(w, "usd", row->conversion.usd);
-    put_double(w, "watts", row->conversion.watts);
-    put_double(w, "ns", row->conversion.ns);
-    put_double(w, "pj_per_bit", row->conversion.pj_per_bit);
+    json_put_number(w, "usd", row->conversion.usd);
+    json_put_number(w, "watts", row->conversion.watts);
+    json_put_number(w, "ns", row->conversion.ns);
+    json_put_number(w, "pj_per_bit", row->conversion.pj_per_bit);
     weir_json_close(w);
-    put_double(w, "loss_db", row->loss_db);
-    put_bool(w, "closes", row->closes);
+    json_put_number(w, "loss_db", row->loss_db);
+    json_put_bool(w, "closes", row->closes);
 }
 
 static void put_cost(weir_json_writer *w, const weir_fabric_candidate_row *row)
 {
-    put_double(w, "watts", row->watts);
-    put_double(w, "usd", row->usd);
+    json_put_number(w, "watts", row->watts);
+    json_put_number(w, "usd", row->usd);
     weir_json_key(w, "usd_range");
     weir_json_open_array(w, WEIR_JSON_INLINE);
     weir_json_double(w, row->usd_low);
     weir_json_double(w, row->usd_high);
     weir_json_close(w);
-    put_double(w, "opex_usd_per_year", row->opex_usd_per_year);
-    put_double(w, "waiting_usd_per_year", row->waiting_usd_per_year);
-    put_double(w, "joules_per_step", row->joules_per_step);
+    json_put_number(w, "opex_usd_per_year", row->opex_usd_per_year);
+    json_put_number(w, "waiting_usd_per_year", row->waiting_usd_per_year);
+    json_put_number(w, "joules_per_step", row->joules_per_step);
 }
 
 static void put_bottleneck(weir_json_writer *w, const weir_fabric_candidate_row *row)
@@ -107,7 +96,7 @@ static void put_bottleneck(weir_json_writer *w, const weir_fabric_candidate_row 
     weir_json_open_object(w, WEIR_JSON_INLINE);
     json_put_text(w, "link", row->bottleneck.link);
     json_put_text(w, "tier", row->bottleneck.tier);
-    put_double(w, "marginal_s_per_percent", row->bottleneck.marginal_s_per_percent);
+    json_put_number(w, "marginal_s_per_percent", row->bottleneck.marginal_s_per_percent);
     weir_json_close(w);
 }
 
@@ -134,9 +123,9 @@ static void put_more_parts(weir_json_writer *w, const weir_fabric_candidate_row 
     put_uint(w, "nics", row->nics);
     put_uint(w, "cables", row->cables);
     put_uint(w, "optical_cables", row->optical_cables);
-    put_double(w, "fibre_m", row->fibre_m);
-    put_double(w, "budget_db", row->budget_db);
-    put_double(w, "total_usd_per_year", row->total_usd_per_year);
+    json_put_number(w, "fibre_m", row->fibre_m);
+    json_put_number(w, "budget_db", row->budget_db);
+    json_put_number(w, "total_usd_per_year", row->total_usd_per_year);
 }
 
 /* What one more percent of each tier, or one dead part, would do to the step. */
@@ -146,13 +135,13 @@ static void put_changes(weir_json_writer *w, const weir_fabric_candidate_row *ro
     weir_json_key(w, "marginal_s_per_percent");
     weir_json_open_object(w, WEIR_JSON_INLINE);
     for (int i = 0; i < 4; i++) {
-        put_double(w, tiers[i], row->marginal_s_per_percent[i]);
+        json_put_number(w, tiers[i], row->marginal_s_per_percent[i]);
     }
     weir_json_close(w);
     weir_json_key(w, "failure");
     weir_json_open_object(w, WEIR_JSON_INLINE);
     json_put_text(w, "part", row->failure_part);
-    put_double(w, "step_s", row->failure_step_s);
+    json_put_number(w, "step_s", row->failure_step_s);
     json_put_text(w, "stoppers", row->stoppers);
     weir_json_close(w);
 }
@@ -168,8 +157,8 @@ static void put_bill(weir_json_writer *w, const weir_fabric_candidate_row *row)
         json_put_text(w, "part", bill->part);
         json_put_text(w, "place", bill->place);
         put_uint(w, "count", bill->count);
-        put_double(w, "watts", bill->watts);
-        put_double(w, "usd", bill->typical_usd);
+        json_put_number(w, "watts", bill->watts);
+        json_put_number(w, "usd", bill->typical_usd);
         weir_json_key(w, "usd_range");
         weir_json_open_array(w, WEIR_JSON_INLINE);
         weir_json_double(w, bill->low_usd);
@@ -186,7 +175,7 @@ static void put_candidate(weir_json_writer *w, const weir_fabric_candidate_row *
     weir_json_open_object(w, WEIR_JSON_LINES);
     json_put_text(w, "name", row->name);
     json_put_text(w, "kind", row->kind);
-    put_double(w, "step_s", row->step_s);
+    json_put_number(w, "step_s", row->step_s);
     put_band(w, row);
     json_put_int(w, "exposed_communication_ns", row->exposed_communication_ns);
     put_parts_list(w, row);
@@ -217,9 +206,9 @@ static void put_break_even(weir_json_writer *w, const weir_fabric_break_even *br
 {
     weir_json_key(w, "break_even");
     weir_json_open_object(w, WEIR_JSON_INLINE);
-    put_double(w, "switching_time_s", break_even->switching_time_s);
-    put_double(w, "message_bytes", break_even->message_bytes);
-    put_double(w, "persistence", break_even->persistence);
+    json_put_number(w, "switching_time_s", break_even->switching_time_s);
+    json_put_number(w, "message_bytes", break_even->message_bytes);
+    json_put_number(w, "persistence", break_even->persistence);
     json_put_text(w, "sentence", break_even->sentence);
     weir_json_close(w);
 }
@@ -231,9 +220,9 @@ static void put_flips(weir_json_writer *w, const weir_fabric_result *fabric)
     for (uint32_t i = 0; i < fabric->flip_count; i++) {
         weir_json_open_object(w, WEIR_JSON_INLINE);
         json_put_text(w, "price", fabric->flips[i].price);
-        put_double(w, "at_usd", fabric->flips[i].at_usd);
+        json_put_number(w, "at_usd", fabric->flips[i].at_usd);
         json_put_text(w, "winner", fabric->flips[i].winner);
-        put_bool(w, "below", fabric->flips[i].is_below);
+        json_put_bool(w, "below", fabric->flips[i].is_below);
         weir_json_close(w);
     }
     weir_json_close(w);
@@ -249,9 +238,9 @@ static void put_values(weir_json_writer *w, const weir_fabric_result *fabric)
         json_put_text(w, "link", row->link);
         json_put_text(w, "tier", row->tier);
         put_uint(w, "multiplicity", row->multiplicity);
-        put_double(w, "marginal_s_per_percent", row->marginal_s_per_percent);
-        put_double(w, "loss_s_per_percent", row->loss_s_per_percent);
-        put_double(w, "structure_s_per_percent", row->structure_s_per_percent);
+        json_put_number(w, "marginal_s_per_percent", row->marginal_s_per_percent);
+        json_put_number(w, "loss_s_per_percent", row->loss_s_per_percent);
+        json_put_number(w, "structure_s_per_percent", row->structure_s_per_percent);
         weir_json_close(w);
     }
     weir_json_close(w);
@@ -266,10 +255,10 @@ static void put_singles(weir_json_writer *w, const weir_fabric_result *fabric)
         weir_json_open_object(w, WEIR_JSON_INLINE);
         json_put_text(w, "link", row->link);
         json_put_text(w, "tier", row->tier);
-        put_double(w, "pace_share", row->pace_share);
-        put_double(w, "marginal_s_per_percent", row->marginal_s_per_percent);
-        put_double(w, "loss_s_per_percent", row->loss_s_per_percent);
-        put_double(w, "structure_s_per_percent", row->structure_s_per_percent);
+        json_put_number(w, "pace_share", row->pace_share);
+        json_put_number(w, "marginal_s_per_percent", row->marginal_s_per_percent);
+        json_put_number(w, "loss_s_per_percent", row->loss_s_per_percent);
+        json_put_number(w, "structure_s_per_percent", row->structure_s_per_percent);
         weir_json_close(w);
     }
     weir_json_close(w);

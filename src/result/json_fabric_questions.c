@@ -1,11 +1,6 @@
 /* Answers to questions about networks: "sweep", "find", "mix", "compare", and the load of links. */
 #include "result/json_parts.h"
 
-static void put_double(weir_json_writer *w, const char *key, double value) /* NAN -> null */
-{
-    json_put_known(w, key, value, true);
-}
-
 /* --- sweep --- */
 
 static void put_point_candidate(weir_json_writer *w, const weir_fabric_candidate_row *row)
@@ -13,13 +8,13 @@ static void put_point_candidate(weir_json_writer *w, const weir_fabric_candidate
     weir_json_open_object(w, WEIR_JSON_INLINE);
     json_put_text(w, "name", row->name);
     json_put_text(w, "refused", row->refused);
-    put_double(w, "step_s", row->step_s);
+    json_put_number(w, "step_s", row->step_s);
     json_put_int(w, "wall_ns", row->wall_ns);
     json_waits(w, &(weir_waits){.ns = {row->waits_ns[0], row->waits_ns[1], row->waits_ns[2],
                                        row->waits_ns[3]}});
-    put_double(w, "watts", row->watts);
-    put_double(w, "usd", row->usd);
-    put_double(w, "total_usd_per_year", row->total_usd_per_year);
+    json_put_number(w, "watts", row->watts);
+    json_put_number(w, "usd", row->usd);
+    json_put_number(w, "total_usd_per_year", row->total_usd_per_year);
     weir_json_close(w);
 }
 
@@ -72,14 +67,14 @@ static void put_find(weir_json_writer *w, const weir_fabric_find *find)
     weir_json_open_object(w, WEIR_JSON_INLINE);
     json_put_text(w, "what", find->what);
     json_put_text(w, "candidate", find->candidate);
-    put_double(w, "lose_share", find->lose_share);
+    json_put_number(w, "lose_share", find->lose_share);
     json_put_text(w, "end", find->end);
-    put_double(w, "value", find->value);
+    json_put_number(w, "value", find->value);
     json_put_text(w, "unit", find->unit);
-    put_double(w, "step_s", find->step_s);
-    put_double(w, "reference_s", find->reference_s);
-    put_double(w, "next_value", find->next_value);
-    put_double(w, "next_step_s", find->next_step_s);
+    json_put_number(w, "step_s", find->step_s);
+    json_put_number(w, "reference_s", find->reference_s);
+    json_put_number(w, "next_value", find->next_value);
+    json_put_number(w, "next_step_s", find->next_step_s);
     json_put_text(w, "next_refused", find->next_refused);
     json_put_text(w, "sentence", find->sentence);
     weir_json_close(w);
@@ -93,11 +88,11 @@ static void put_mix_row(weir_json_writer *w, const weir_fabric_mix *mix,
     weir_json_open_object(w, WEIR_JSON_INLINE);
     json_put_text(w, "name", row->name);
     json_put_text(w, "refused", row->refused);
-    put_double(w, "ratio", row->ratio);
+    json_put_number(w, "ratio", row->ratio);
     weir_json_key(w, "wait_shares");
     weir_json_open_object(w, WEIR_JSON_INLINE);
     for (int i = 0; i < WEIR_WAIT_COUNT; i++) {
-        put_double(w, weir_wait_name((weir_wait)i), row->wait_share[i]);
+        json_put_number(w, weir_wait_name((weir_wait)i), row->wait_share[i]);
     }
     weir_json_close(w);
     weir_json_key(w, "job_step_s");
@@ -118,7 +113,7 @@ static void put_mix(weir_json_writer *w, const weir_fabric_mix *mix)
     for (uint32_t i = 0; i < mix->job_count; i++) {
         weir_json_open_object(w, WEIR_JSON_INLINE);
         json_put_text(w, "scenario", mix->jobs[i]);
-        put_double(w, "weight", mix->weights[i]);
+        json_put_number(w, "weight", mix->weights[i]);
         weir_json_close(w);
     }
     weir_json_close(w);
@@ -139,12 +134,12 @@ static void put_size(weir_json_writer *w, const weir_nccl_size_row *row)
     weir_json_open_object(w, WEIR_JSON_INLINE);
     weir_json_key(w, "bytes");
     weir_json_uint(w, row->bytes);
-    put_double(w, "measured_s", row->measured_s);
-    put_double(w, "measured_bus_bytes_per_s", row->measured_bus_bytes_per_s);
-    put_double(w, "foretold_s", row->foretold_s);
-    put_double(w, "foretold_bus_bytes_per_s", row->foretold_bus_bytes_per_s);
-    put_double(w, "limit_bus_bytes_per_s", row->limit_bus_bytes_per_s);
-    put_double(w, "share", row->share);
+    json_put_number(w, "measured_s", row->measured_s);
+    json_put_number(w, "measured_bus_bytes_per_s", row->measured_bus_bytes_per_s);
+    json_put_number(w, "foretold_s", row->foretold_s);
+    json_put_number(w, "foretold_bus_bytes_per_s", row->foretold_bus_bytes_per_s);
+    json_put_number(w, "limit_bus_bytes_per_s", row->limit_bus_bytes_per_s);
+    json_put_number(w, "share", row->share);
     json_put_text(w, "algorithm", row->algorithm);
     json_put_text(w, "protocol", row->protocol);
     weir_json_close(w);
@@ -168,9 +163,9 @@ static void put_nccl_run(weir_json_writer *w, const weir_nccl_run_row *run)
     json_put_text(w, "title", run->title);
     json_put_int(w, "ranks", run->ranks);
     json_put_int(w, "nodes", run->nodes);
-    put_double(w, "plateau_share", run->plateau_share);
-    put_double(w, "latency_factor", run->latency_factor);
-    put_double(w, "seeming_nic_bytes_per_s", run->seeming_nic_bytes_per_s);
+    json_put_number(w, "plateau_share", run->plateau_share);
+    json_put_number(w, "latency_factor", run->latency_factor);
+    json_put_number(w, "seeming_nic_bytes_per_s", run->seeming_nic_bytes_per_s);
     weir_json_key(w, "findings");
     weir_json_open_array(w, WEIR_JSON_LINES);
     for (uint32_t i = 0; i < run->finding_count; i++) {
@@ -220,7 +215,7 @@ static void put_link(weir_json_writer *w, const weir_fabric_link_row *row)
     json_put_text(w, "link", row->name);
     json_put_text(w, "tier", row->tier);
     json_put_int(w, "multiplicity", row->multiplicity);
-    put_double(w, "capacity_bytes_per_s", row->capacity_bytes_per_s);
+    json_put_number(w, "capacity_bytes_per_s", row->capacity_bytes_per_s);
     weir_json_key(w, "at_s");
     weir_json_open_array(w, WEIR_JSON_INLINE);
     for (uint32_t i = 0; i < row->count; i++) {

@@ -12,6 +12,18 @@ void json_put_text(weir_json_writer *w, const char *key, const char *text)
     weir_json_text(w, text);
 }
 
+void json_put_bool(weir_json_writer *w, const char *key, bool value)
+{
+    weir_json_key(w, key);
+    weir_json_bool(w, value);
+}
+
+void json_put_number(weir_json_writer *w, const char *key, double value)
+{
+    weir_json_key(w, key);
+    weir_json_double(w, value);
+}
+
 void json_put_known(weir_json_writer *w, const char *key, double value, bool known)
 {
     weir_json_key(w, key);

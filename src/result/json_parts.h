@@ -38,6 +38,8 @@ void json_timeline(weir_json_writer *w, const weir_result *result);
 /* "key": value */
 void json_put_int(weir_json_writer *w, const char *key, int64_t value);
 void json_put_text(weir_json_writer *w, const char *key, const char *text); /* NULL -> null */
+void json_put_bool(weir_json_writer *w, const char *key, bool value);
+void json_put_number(weir_json_writer *w, const char *key, double value); /* NAN -> null */
 void json_put_known(weir_json_writer *w, const char *key, double value, bool known);
 void json_put_rank(weir_json_writer *w, const char *key, int32_t rank); /* negative -> null */
 

@@ -60,7 +60,7 @@ void json_stragglers(weir_json_writer *w, const weir_result *result)
         json_put_rank(w, "origin_rank", row->origin_rank);
         json_put_int(w, "waited_for_ns", row->waited_for_ns);
         json_put_text(w, "reason", weir_reason_name(row->reason));
-        json_put_known(w, "factor", row->factor, true);
+        json_put_number(w, "factor", row->factor);
         json_put_text(w, "host_cause",
                       row->has_host_cause ? weir_cause_name(row->host_cause) : NULL);
         json_put_int(w, "instances", row->instances);
@@ -77,8 +77,7 @@ static void put_collective(weir_json_writer *w, const weir_collective_row *row)
     json_put_text(w, "axis", row->axis);
     json_put_text(w, "tier", row->tier);
     json_put_int(w, "ranks", row->ranks);
-    weir_json_key(w, "complete");
-    weir_json_bool(w, row->complete);
+    json_put_bool(w, "complete", row->complete);
     json_put_int(w, "instances", row->instances);
     weir_json_key(w, "bytes");
     if (row->bytes > 0) {
@@ -119,7 +118,7 @@ static void put_ladder(weir_json_writer *w, const weir_result *result)
     for (uint32_t i = 0; i < result->efficiency.ladder_count; i++) {
         weir_json_open_object(w, WEIR_JSON_INLINE);
         json_put_text(w, "loss", result->efficiency.ladder[i].loss);
-        json_put_known(w, "share", result->efficiency.ladder[i].share, true);
+        json_put_number(w, "share", result->efficiency.ladder[i].share);
         weir_json_close(w);
     }
     weir_json_close(w);

@@ -1,48 +1,42 @@
 /* The object "training" of reference/output.md; keys beyond it stand at the end of their object. */
 #include "result/json_parts.h"
 
-static void put_double(weir_json_writer *w, const char *key, double value) /* NAN -> null */
-{
-    json_put_known(w, key, value, true);
-}
-
 static void put_band(weir_json_writer *w, const weir_training_result *t)
 {
     weir_json_key(w, "band");
     weir_json_open_object(w, WEIR_JSON_INLINE);
-    put_double(w, "low", t->low_s);
-    put_double(w, "high", t->high_s);
+    json_put_number(w, "low", t->low_s);
+    json_put_number(w, "high", t->high_s);
     json_put_text(w, "basis", t->band_basis);
-    weir_json_key(w, "outside");
-    weir_json_bool(w, t->band_outside);
+    json_put_bool(w, "outside", t->band_outside);
     weir_json_close(w);
 }
 
 static void put_rates(weir_json_writer *w, const weir_training_result *t)
 {
-    put_double(w, "tokens_per_s", t->tokens_per_s);
-    put_double(w, "tokens_per_s_per_device", t->tokens_per_s_per_device);
-    put_double(w, "model_tflops_per_device", t->model_tflops_per_device);
-    put_double(w, "hardware_tflops_per_device", t->hardware_tflops_per_device);
-    put_double(w, "mfu", t->mfu);
-    put_double(w, "hfu", t->hfu);
-    put_double(w, "bubble_share", t->bubble_share);
-    put_double(w, "goodput", t->goodput);
+    json_put_number(w, "tokens_per_s", t->tokens_per_s);
+    json_put_number(w, "tokens_per_s_per_device", t->tokens_per_s_per_device);
+    json_put_number(w, "model_tflops_per_device", t->model_tflops_per_device);
+    json_put_number(w, "hardware_tflops_per_device", t->hardware_tflops_per_device);
+    json_put_number(w, "mfu", t->mfu);
+    json_put_number(w, "hfu", t->hfu);
+    json_put_number(w, "bubble_share", t->bubble_share);
+    json_put_number(w, "goodput", t->goodput);
 }
 
 static void put_memory(weir_json_writer *w, const weir_training_result *t)
 {
     weir_json_key(w, "memory_bytes");
     weir_json_open_object(w, WEIR_JSON_INLINE);
-    put_double(w, "parameters", t->memory_bytes.parameters);
-    put_double(w, "gradients", t->memory_bytes.gradients);
-    put_double(w, "optimizer", t->memory_bytes.optimizer);
-    put_double(w, "activations", t->memory_bytes.activations);
-    put_double(w, "buffers", t->memory_bytes.buffers);
-    put_double(w, "total", t->memory_bytes.total);
-    put_double(w, "capacity", t->memory_bytes.capacity);
-    put_double(w, "context", t->memory_bytes.context);
-    put_double(w, "fragmentation", t->memory_bytes.fragmentation);
+    json_put_number(w, "parameters", t->memory_bytes.parameters);
+    json_put_number(w, "gradients", t->memory_bytes.gradients);
+    json_put_number(w, "optimizer", t->memory_bytes.optimizer);
+    json_put_number(w, "activations", t->memory_bytes.activations);
+    json_put_number(w, "buffers", t->memory_bytes.buffers);
+    json_put_number(w, "total", t->memory_bytes.total);
+    json_put_number(w, "capacity", t->memory_bytes.capacity);
+    json_put_number(w, "context", t->memory_bytes.context);
+    json_put_number(w, "fragmentation", t->memory_bytes.fragmentation);
     json_put_int(w, "stage", t->memory_bytes.stage);
     weir_json_close(w);
 }
@@ -56,11 +50,11 @@ static void put_traffic(weir_json_writer *w, const weir_training_result *t)
         weir_json_open_object(w, WEIR_JSON_INLINE);
         json_put_text(w, "axis", row->axis);
         json_put_text(w, "tier", row->tier);
-        put_double(w, "bytes_per_device", row->bytes_per_device);
-        put_double(w, "needed_bytes_per_s", row->needed_bytes_per_s);
-        put_double(w, "available_bytes_per_s", row->available_bytes_per_s);
+        json_put_number(w, "bytes_per_device", row->bytes_per_device);
+        json_put_number(w, "needed_bytes_per_s", row->needed_bytes_per_s);
+        json_put_number(w, "available_bytes_per_s", row->available_bytes_per_s);
         json_put_int(w, "exposed_ns", row->exposed_ns);
-        put_double(w, "seconds", row->seconds);
+        json_put_number(w, "seconds", row->seconds);
         json_put_int(w, "ranks", row->ranks);
         weir_json_close(w);
     }
@@ -76,15 +70,14 @@ static void put_stages(weir_json_writer *w, const weir_training_result *t)
         weir_json_open_object(w, WEIR_JSON_INLINE);
         json_put_int(w, "stage", row->stage);
         json_put_int(w, "layers", row->layers);
-        put_double(w, "parameters", row->parameters);
-        put_double(w, "memory_bytes", row->memory_bytes);
-        put_double(w, "forward_s", row->forward_s);
-        put_double(w, "backward_s", row->backward_s);
+        json_put_number(w, "parameters", row->parameters);
+        json_put_number(w, "memory_bytes", row->memory_bytes);
+        json_put_number(w, "forward_s", row->forward_s);
+        json_put_number(w, "backward_s", row->backward_s);
         json_put_int(w, "wall_ns", row->wall_ns);
         json_put_int(w, "busy_ns", row->busy_ns);
         json_put_int(w, "bubble_ns", row->bubble_ns);
-        weir_json_key(w, "critical");
-        weir_json_bool(w, row->is_critical);
+        json_put_bool(w, "critical", row->is_critical);
         weir_json_close(w);
     }
     weir_json_close(w);
@@ -94,11 +87,11 @@ static void put_failures(weir_json_writer *w, const weir_training_result *t)
 {
     weir_json_key(w, "failures");
     weir_json_open_object(w, WEIR_JSON_INLINE);
-    put_double(w, "mtbf_s", t->mtbf_s);
-    put_double(w, "checkpoint_interval_s", t->checkpoint_interval_s);
-    put_double(w, "checkpoint_share", t->checkpoint_share);
-    put_double(w, "lost_share", t->lost_share);
-    put_double(w, "restart_share", t->restart_share);
+    json_put_number(w, "mtbf_s", t->mtbf_s);
+    json_put_number(w, "checkpoint_interval_s", t->checkpoint_interval_s);
+    json_put_number(w, "checkpoint_share", t->checkpoint_share);
+    json_put_number(w, "lost_share", t->lost_share);
+    json_put_number(w, "restart_share", t->restart_share);
     weir_json_close(w);
 }
 
@@ -106,7 +99,7 @@ void json_training(weir_json_writer *w, const weir_training_result *t)
 {
     weir_json_key(w, "training");
     weir_json_open_object(w, WEIR_JSON_LINES);
-    put_double(w, "step_s", t->step_s);
+    json_put_number(w, "step_s", t->step_s);
     put_band(w, t);
     put_rates(w, t);
     put_memory(w, t);
@@ -117,8 +110,8 @@ void json_training(weir_json_writer *w, const weir_training_result *t)
     json_put_text(w, "stack", t->stack);
     json_put_text(w, "plan", t->plan);
     json_put_int(w, "devices", (int64_t)t->devices);
-    put_double(w, "tokens", t->tokens);
-    put_double(w, "undisturbed_step_s", t->closed_step_s);
+    json_put_number(w, "tokens", t->tokens);
+    json_put_number(w, "undisturbed_step_s", t->closed_step_s);
     json_put_text(w, "flops", t->flops);
     json_put_text(w, "precision", t->format);
     put_failures(w, t);

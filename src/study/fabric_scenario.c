@@ -1,15 +1,12 @@
 #include "study/fabric_scenario.h"
 
 #include "fabric/cable_list.h"
-#include "scenario/preset.h"
 #include "study/scenario_inside.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { MOST_PRESETS = 256 };
 
 typedef struct {
     const char *name;
@@ -65,65 +62,6 @@ static const weir_key_table top = {
     .count = sizeof top_keys / sizeof *top_keys,
 };
 
-/* --- for the files that read sections ----------------------------------------------------- */
-
-weir_code scenario_no_memory(weir_err *err)
-{
-    return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for a scenario");
-}
-
-weir_code scenario_open(scenario_reader *r, const weir_yaml_node *node, const char **path,
-                        weir_source **source, weir_err *err)
-{
-    static const weir_key file = {.name = "file", .type = WEIR_KEY_TEXT};
-    weir_err inner = {0};
-    weir_text joined = {0};
-    const char *name;
-    weir_code code = weir_key_read(&r->source, node, &file, &name, err);
-    if (code != WEIR_OK) {
-        return code;
-    }
-    /* Beside the input that names it: a mix has candidates of another file. */
-    const char *beside = node->origin && node->line ? node->origin : weir_yaml_name(r->source.doc);
-    const char *slash = strrchr(beside, '/');
-    int folder = slash && name[0] != '/' ? (int)(slash - beside) + 1 : 0;
-    weir_text_printf(&joined, "%.*s%s", folder, beside, name);
-    *path = joined.failed ? NULL : weir_arena_copy(r->source.arena, weir_str_from(joined.p));
-    weir_text_clear(&joined);
-    if (!*path) {
-        return scenario_no_memory(err);
-    }
-    code = weir_source_open(*path, 0, source, &inner);
-    if (code == WEIR_ERR_IO) {
-        return weir_yaml_fail(r->source.doc, node, err, "found '%.100s', expected a file: %.250s",
-                              name, inner.text);
-    }
-    return code == WEIR_OK ? code : weir_err_set(err, code, "%s", inner.text);
-}
-
-weir_code scenario_read_id(scenario_reader *r, const weir_yaml_node *node, const char *folder,
-                           const char **id, weir_err *err)
-{
-    const char *known[MOST_PRESETS], *path;
-    uint32_t state = 0, count = 0, at;
-    size_t skip = strlen(folder) + 1;
-    while ((path = weir_preset_next(folder, &state)) && count < MOST_PRESETS) {
-        weir_str name = {path + skip, (uint32_t)(strlen(path) - skip - strlen(".yaml"))};
-        known[count] = weir_arena_copy(r->source.arena, name);
-        if (!known[count++]) {
-            return scenario_no_memory(err);
-        }
-    }
-    if (count == 0) {
-        return weir_yaml_fail(r->source.doc, node, err, "presets/%s is empty", folder);
-    }
-    weir_code code = weir_yaml_choice(r->source.doc, node, known, count, &at, err);
-    if (code == WEIR_OK) {
-        *id = known[at];
-    }
-    return code;
-}
-
 /* --- the whole ---------------------------------------------------------------------------- */
 
 static weir_code read_sections(scenario_reader *r, const weir_yaml_node *root, weir_err *err)
@@ -169,15 +107,22 @@ static weir_code make(const weir_yaml *doc, const weir_yaml_node *base,
     return code == WEIR_OK ? read_sections(&r, root, err) : code;
 }
 
-static weir_code read_doc(const weir_yaml *doc, const weir_setting *settings,
-                          uint32_t setting_count, weir_fabric_scenario *scenario, weir_err *err)
+/* What is read, to where. */
+typedef struct {
+    const weir_setting *settings;
+    uint32_t setting_count;
+    weir_fabric_scenario *scenario;
+} reading;
+
+static weir_code read_doc(const weir_yaml *doc, void *context, weir_err *err)
 {
+    reading *to = context;
     weir_fabric_scenario made = {.arena = weir_arena_new()};
-    weir_code code = made.arena
-                         ? make(doc, weir_yaml_root(doc), settings, setting_count, &made, err)
-                         : scenario_no_memory(err);
+    weir_code code =
+        made.arena ? make(doc, weir_yaml_root(doc), to->settings, to->setting_count, &made, err)
+                   : scenario_no_memory(err);
     if (code == WEIR_OK) {
-        *scenario = made;
+        *to->scenario = made;
     } else {
         weir_fabric_scenario_clear(&made);
     }
@@ -188,26 +133,16 @@ weir_code weir_fabric_scenario_read(const char *path, const weir_setting *settin
                                     uint32_t setting_count, weir_fabric_scenario *scenario,
                                     weir_err *err)
 {
-    weir_yaml *doc = NULL;
-    weir_code code = weir_yaml_read(path, &doc, err);
-    if (code == WEIR_OK) {
-        code = read_doc(doc, settings, setting_count, scenario, err);
-    }
-    weir_yaml_free(doc);
-    return code;
+    reading to = {settings, setting_count, scenario};
+    return scenario_read_file(path, read_doc, &to, err);
 }
 
 weir_code weir_fabric_scenario_parse(const char *name, const char *bytes, size_t n,
                                      const weir_setting *settings, uint32_t setting_count,
                                      weir_fabric_scenario *scenario, weir_err *err)
 {
-    weir_yaml *doc = NULL;
-    weir_code code = weir_yaml_parse(name, bytes, n, &doc, err);
-    if (code == WEIR_OK) {
-        code = read_doc(doc, settings, setting_count, scenario, err);
-    }
-    weir_yaml_free(doc);
-    return code;
+    reading to = {settings, setting_count, scenario};
+    return scenario_read_bytes(name, bytes, n, read_doc, &to, err);
 }
 
 /* --- jobs that share a fabric ------------------------------------------------------------- */
@@ -318,7 +253,8 @@ static weir_code read_on(const weir_yaml *doc, const weir_yaml *shared,
         code = make(doc, tree, settings, setting_count, &made, err);
     }
     if (code == WEIR_OK) {
-        code = read_doc(shared, settings, setting_count, &first, err);
+        reading to = {settings, setting_count, &first};
+        code = read_doc(shared, &to, err);
     }
     if (code == WEIR_OK) {
         code = check_cluster(&made, &first, err);

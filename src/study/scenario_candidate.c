@@ -10,39 +10,12 @@
 
 /* --- presets ------------------------------------------------------------------------------ */
 
-/* What a preset says of a candidate: its members, figures ({value: 3, source: ...}) as their
- * values, without what it calls itself. The copy is ours. NULL: no memory. */
-static const weir_yaml_node *plain_values(weir_yaml_node *preset, weir_arena *arena)
-{
-    const weir_yaml_node *member = preset->first, **tail = &preset->first;
-    preset->first = NULL;
-    preset->count = 0;
-    for (; member; member = member->next) {
-        const weir_yaml_node *value = weir_yaml_find(member, "value");
-        if (weir_str_eq(member->key, WEIR_STR("name"))) {
-            continue;
-        }
-        weir_yaml_node *made = weir_arena_alloc(arena, 1, sizeof *made);
-        if (!made) {
-            return NULL;
-        }
-        *made = value ? *value : *member;
-        made->key = member->key;
-        made->key_line = member->key_line;
-        made->key_column = member->key_column;
-        made->next = NULL;
-        *tail = made;
-        tail = &made->next;
-        preset->count++;
-    }
-    return preset;
-}
-
 /* The candidate's keys over those of its preset. */
 static weir_code merge_preset(scenario_reader *r, const weir_yaml_node *node,
                               const weir_yaml_node **merged, weir_err *err)
 {
     const weir_yaml_node *named = weir_yaml_find(node, "preset");
+    static const char *const own[] = {"name", NULL}; /* what it calls itself */
     weir_arena *arena = r->source.arena;
     const char *id;
     char path[160];
@@ -63,7 +36,7 @@ static weir_code merge_preset(scenario_reader *r, const weir_yaml_node *node,
     const char *origin = weir_arena_copy(arena, weir_str_from(weir_yaml_name(preset)));
     weir_yaml_node *copy =
         origin ? weir_settings_copy(weir_yaml_root(preset), origin, true, arena) : NULL;
-    const weir_yaml_node *under = copy ? plain_values(copy, arena) : NULL;
+    const weir_yaml_node *under = copy ? scenario_plain_members(copy, own, origin, arena) : NULL;
     weir_yaml_free(preset);
     *merged = under ? weir_settings_overlay(node, under, arena) : NULL;
     return *merged ? WEIR_OK : scenario_no_memory(err);

@@ -40,12 +40,23 @@ weir_code scenario_read_traffic(scenario_reader *r, const weir_yaml_node *node, 
 weir_code scenario_read_candidates(scenario_reader *r, const weir_yaml_node *node, weir_err *err);
 weir_code scenario_read_economics(scenario_reader *r, const weir_yaml_node *node, weir_err *err);
 
+/* A document that is read once and freed: of a file, of bytes that errors call name. */
+typedef weir_code (*scenario_reading)(const weir_yaml *doc, void *context, weir_err *err);
+weir_code scenario_read_file(const char *path, scenario_reading read, void *context, weir_err *err);
+weir_code scenario_read_bytes(const char *name, const char *bytes, size_t n, scenario_reading read,
+                              void *context, weir_err *err);
+
 /* A file beside the scenario, named by node. Owned. */
 weir_code scenario_open(scenario_reader *r, const weir_yaml_node *node, const char **path,
                         weir_source **source, weir_err *err);
 /* An error unless node names a file FOLDER/ID.yaml of the presets; *id in the arena. */
 weir_code scenario_read_id(scenario_reader *r, const weir_yaml_node *node, const char *folder,
                            const char **id, weir_err *err);
+/* Members of a mapping, {value: X, ...} as X, without those that are named (NULL at the end), each
+ * called origin by errors where it is not NULL. NULL: no memory. */
+const weir_yaml_node *scenario_plain_members(const weir_yaml_node *mapping,
+                                             const char *const *without, const char *origin,
+                                             weir_arena *arena);
 weir_code scenario_no_memory(weir_err *err);
 
 extern const weir_key_table scenario_cluster_keys, scenario_traffic_keys, scenario_phase_keys,

@@ -62,8 +62,8 @@ static weir_code add_host(train_reader *r, const weir_yaml_node *node, const wei
     }
     const weir_yaml_node *host = weir_yaml_find(weir_yaml_root(r->shelf->hosts), name);
     const weir_yaml_node *under =
-        host ? train_plain_members(host, about, weir_yaml_name(r->shelf->hosts), arena) : NULL;
-    *whole = train_plain_members(node, ours, NULL, arena);
+        host ? scenario_plain_members(host, about, weir_yaml_name(r->shelf->hosts), arena) : NULL;
+    *whole = scenario_plain_members(node, ours, NULL, arena);
     if (*whole && !host && !weir_yaml_find(node, "nic")) {
         return weir_yaml_fail(r->source.doc, node, err,
                               "found no nic, which is needed: presets/hosts.yaml has no usual node "

@@ -78,11 +78,6 @@ weir_code train_stack_over(const weir_key_source *source, const weir_yaml_node *
 /* Whether a preset that is made of no other one has every value. */
 weir_code train_stack_is_whole(const weir_yaml *doc, const weir_yaml_node *root, weir_err *err);
 
-/* Members of a mapping, {value: X, ...} as X, without those that are named (NULL at the end), each
- * called origin by errors where it is not NULL. NULL: no memory. */
-const weir_yaml_node *train_plain_members(const weir_yaml_node *mapping, const char *const *without,
-                                          const char *origin, weir_arena *arena);
-
 static inline bool train_is_word(const weir_yaml_node *node, const char *word)
 {
     return node->kind == WEIR_YAML_SCALAR && weir_str_eq(node->text, weir_str_from(word));

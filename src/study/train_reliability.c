@@ -105,7 +105,7 @@ static weir_code read_section(const train_reader *r, const weir_yaml_node *secti
                               const weir_key_table *table, void *raw, weir_err *err)
 {
     const weir_key_source source = {r->shelf->reliability, r->source.arena};
-    const weir_yaml_node *plain = train_plain_members(section, NULL, NULL, r->source.arena);
+    const weir_yaml_node *plain = scenario_plain_members(section, NULL, NULL, r->source.arena);
     return plain ? weir_keys_read(&source, plain, table, 0, raw, err) : scenario_no_memory(err);
 }
 

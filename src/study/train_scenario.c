@@ -189,19 +189,25 @@ static weir_code make(train_reader *r, const weir_setting *settings, uint32_t se
     return code == WEIR_OK ? read_sections(r, root, err) : code;
 }
 
-/* lent: NULL, or whose presets are used. */
-static weir_code read_doc(const weir_yaml *doc, weir_train_shelf *lent,
-                          const weir_setting *settings, uint32_t setting_count,
-                          weir_train_scenario *scenario, weir_err *err)
+/* What is read, with whose presets (NULL: its own), to where. */
+typedef struct {
+    const weir_setting *settings;
+    uint32_t setting_count;
+    weir_train_shelf *lent;
+    weir_train_scenario *scenario;
+} reading;
+
+static weir_code read_doc(const weir_yaml *doc, void *context, weir_err *err)
 {
+    reading *to = context;
     weir_train_scenario made = {.arena = weir_arena_new(),
-                                .shelf = lent ? NULL : weir_train_shelf_new()};
-    train_reader r = {{doc, made.arena}, lent ? lent : made.shelf, &made};
-    weir_code code =
-        made.arena && r.shelf ? make(&r, settings, setting_count, err) : scenario_no_memory(err);
+                                .shelf = to->lent ? NULL : weir_train_shelf_new()};
+    train_reader r = {{doc, made.arena}, to->lent ? to->lent : made.shelf, &made};
+    weir_code code = made.arena && r.shelf ? make(&r, to->settings, to->setting_count, err)
+                                           : scenario_no_memory(err);
     if (code == WEIR_OK) {
-        *scenario = made;
-        scenario->job.model = &scenario->model;
+        *to->scenario = made;
+        to->scenario->job.model = &to->scenario->model;
     } else {
         weir_train_scenario_clear(&made);
     }
@@ -212,25 +218,15 @@ weir_code weir_train_scenario_read(const char *path, const weir_setting *setting
                                    uint32_t setting_count, weir_train_scenario *scenario,
                                    weir_err *err)
 {
-    weir_yaml *doc = NULL;
-    weir_code code = weir_yaml_read(path, &doc, err);
-    if (code == WEIR_OK) {
-        code = read_doc(doc, NULL, settings, setting_count, scenario, err);
-    }
-    weir_yaml_free(doc);
-    return code;
+    reading to = {settings, setting_count, NULL, scenario};
+    return scenario_read_file(path, read_doc, &to, err);
 }
 
 weir_code weir_train_scenario_parse_on(weir_train_shelf *shelf, const weir_train_input *input,
                                        weir_train_scenario *scenario, weir_err *err)
 {
-    weir_yaml *doc = NULL;
-    weir_code code = weir_yaml_parse(input->name, input->bytes, input->n, &doc, err);
-    if (code == WEIR_OK) {
-        code = read_doc(doc, shelf, input->settings, input->setting_count, scenario, err);
-    }
-    weir_yaml_free(doc);
-    return code;
+    reading to = {input->settings, input->setting_count, shelf, scenario};
+    return scenario_read_bytes(input->name, input->bytes, input->n, read_doc, &to, err);
 }
 
 weir_code weir_train_scenario_parse(const char *name, const char *bytes, size_t n,

@@ -1,4 +1,5 @@
-/* train_stack_keys.c: the keys of a software stack, in presets/stacks and in scenarios. */
+/* train_stack_keys.c: the software of a scenario: a preset of presets/stacks, and what is written
+ * over it. */
 #include "study/train_inside.h"
 
 #include <stddef.h>
@@ -16,6 +17,8 @@ static const char *const attentions[] = {
     WEIR_ATTENTION_KERNELS(X)
 #undef X
 };
+
+static const char usual_stack[] = "megatron-core";
 
 /* Of keys: those before it are about the stack. */
 enum { FIRST_VALUE = 9 };
@@ -172,11 +175,32 @@ weir_code train_stack_over(const weir_key_source *source, const weir_yaml_node *
                            weir_train_stack *stack, weir_err *err)
 {
     raw_stack raw = {.stack = *stack};
-    const weir_yaml_node *plain = train_plain_members(node, NULL, NULL, source->arena);
+    const weir_yaml_node *plain = scenario_plain_members(node, NULL, NULL, source->arena);
     weir_code code = plain ? weir_keys_read(source, plain, &train_stack_keys, 0, &raw, err)
                            : scenario_no_memory(err);
     if (code == WEIR_OK) {
         *stack = raw.stack;
     }
     return code;
+}
+
+weir_code train_read_stack(train_reader *r, const weir_yaml_node *node, weir_err *err)
+{
+    scenario_reader ids = {.source = r->source};
+    const weir_yaml_node *preset = node;
+    const weir_train_stack *base = NULL;
+    const char *id = usual_stack;
+    bool is_mapping = node && node->kind == WEIR_YAML_MAPPING;
+    if (is_mapping) {
+        preset = weir_yaml_find(node, "preset");
+    }
+    weir_code code = preset ? scenario_read_id(&ids, preset, "stacks", &id, err) : WEIR_OK;
+    if (code == WEIR_OK) {
+        code = train_shelf_stack(r->shelf, id, &base, err);
+    }
+    if (code != WEIR_OK) {
+        return code;
+    }
+    r->scenario->job.stack = *base;
+    return is_mapping ? train_stack_over(&r->source, node, &r->scenario->job.stack, err) : WEIR_OK;
 }

@@ -1,6 +1,7 @@
 #include "report/train_text.h"
 
 #include "report/page.h"
+#include "report/train_circuits_text.h"
 #include "result/quantity.h"
 
 #include <math.h>
@@ -293,6 +294,7 @@ weir_code weir_report_train(weir_text *out, const weir_result *result, bool colo
     put_memory(&p, t);
     weir_text_char(out, '\n');
     put_traffic(&p, t);
+    page_circuits(&p, t);
     put_stages(&p, t);
     page_path(&p);
     if (t->step_s > t->closed_step_s * 1.0005) { /* somebody holds up the others */

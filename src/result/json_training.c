@@ -83,6 +83,30 @@ static void put_stages(weir_json_writer *w, const weir_training_result *t)
     weir_json_close(w);
 }
 
+static void put_circuits(weir_json_writer *w, const weir_training_result *t)
+{
+    static const char *const names[] = {NULL, "stay", "set", "packets"};
+    weir_json_key(w, "circuits");
+    weir_json_open_array(w, WEIR_JSON_LINES);
+    for (uint32_t i = 0; i < t->circuit_count; i++) {
+        const weir_training_circuit_row *row = &t->circuits[i];
+        weir_json_open_object(w, WEIR_JSON_INLINE);
+        json_put_text(w, "phase", row->phase);
+        json_put_text(w, "axis", row->axis);
+        json_put_text(w, "collective", row->collective);
+        json_put_int(w, "nodes", row->nodes);
+        json_put_int(w, "partners", row->partners);
+        json_put_int(w, "ports", row->ports);
+        put_double(w, "times", row->times);
+        put_double(w, "bytes_per_device", row->bytes_per_device);
+        put_double(w, "seconds", row->seconds);
+        json_put_text(w, "circuits", names[row->circuits]);
+        put_double(w, "setting_s", row->setting_s);
+        weir_json_close(w);
+    }
+    weir_json_close(w);
+}
+
 static void put_failures(weir_json_writer *w, const weir_training_result *t)
 {
     weir_json_key(w, "failures");
@@ -116,5 +140,6 @@ void json_training(weir_json_writer *w, const weir_training_result *t)
     json_put_text(w, "precision", t->format);
     put_failures(w, t);
     put_stages(w, t);
+    put_circuits(w, t);
     weir_json_close(w);
 }

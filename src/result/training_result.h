@@ -21,6 +21,26 @@ typedef struct {
     int64_t exposed_ns;           /* of a device and step, in the ledger */
 } weir_training_traffic_row;
 
+typedef enum {
+    WEIR_CIRCUITS_UNKNOWN = 0,
+    WEIR_CIRCUITS_STAY, /* set once a job: the same partners in every step */
+    WEIR_CIRCUITS_SET,  /* set each time: others have the ports in between */
+    WEIR_CIRCUITS_PACKETS
+} weir_training_circuits;
+
+/* Traffic between nodes of one axis in one phase of a step (study/train_circuits.h). */
+typedef struct {
+    const char *phase; /* "forward", "backward", "gradients", "parameters" */
+    const char *axis, *collective;
+    uint32_t nodes;           /* of a group */
+    uint32_t partners, ports; /* of a node: other nodes, and NICs */
+    double times;             /* in a step, of a device; mean over the stages */
+    double bytes_per_device;  /* over its NIC in a step; seconds: that they take, hidden or not */
+    double seconds;
+    weir_training_circuits circuits;
+    double setting_s; /* the longest setting that pays, WEIR_CIRCUITS_SET; else NAN */
+} weir_training_circuit_row;
+
 typedef struct {
     uint32_t stage, layers; /* layers of all its chunks */
     double parameters;      /* of one device */
@@ -59,6 +79,8 @@ typedef struct {
     } memory_bytes;
     weir_training_traffic_row *traffic;
     uint32_t traffic_count;
+    weir_training_circuit_row *circuits;
+    uint32_t circuit_count;
     weir_training_stage_row *stage_rows; /* where there is more than one */
     uint32_t stage_row_count;
 } weir_training_result;

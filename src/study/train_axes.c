@@ -1,4 +1,6 @@
 /* Traffic of a training step by axis, and its stages: sums over the lines of the ledger. */
+#include "study/fabric_judge.h"
+#include "study/train_circuits.h"
 #include "study/train_figures.h"
 
 #include <math.h>
@@ -74,6 +76,27 @@ weir_code train_figure_axes(const train_figures *f, weir_err *err)
         }
     }
     return WEIR_OK;
+}
+
+/* --- circuits --- */
+
+weir_code train_figure_circuits(const train_figures *f, weir_err *err)
+{
+    weir_training_result *t = f->result->training;
+    weir_contrast contrast = {0};
+    t->circuits = weir_arena_alloc(f->result->arena, WEIR_TRAIN_CIRCUITS_MAX, sizeof *t->circuits);
+    if (!t->circuits) {
+        return TRAIN_NO_MEMORY(err);
+    }
+    weir_code code = weir_contrast_load(&contrast, err);
+    if (code == WEIR_OK) {
+        const weir_train_light light = {.ports = f->scenario->cluster.nics,
+                                        .duty_share = contrast.duty_share};
+        code =
+            weir_train_circuits_of(&f->scenario->job, &light, t->circuits, &t->circuit_count, err);
+    }
+    weir_contrast_clear(&contrast);
+    return code;
 }
 
 /* --- stages --- */

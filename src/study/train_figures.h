@@ -21,8 +21,9 @@ typedef struct {
 weir_code train_figure_headline(const train_figures *f, weir_err *err);
 /* train_band.c: how sure the step's time is. */
 weir_code train_figure_band(const train_figures *f, weir_err *err);
-/* train_axes.c: traffic by axis, and the stages. */
+/* train_axes.c: traffic by axis, circuits for it, and the stages. */
 weir_code train_figure_axes(const train_figures *f, weir_err *err);
+weir_code train_figure_circuits(const train_figures *f, weir_err *err);
 weir_code train_figure_stages(const train_figures *f, weir_err *err);
 /* train_link_blame.c: the verdict names who has a weak link, where that is what the step suffers
  * from. Behind the headline. */

@@ -37,6 +37,8 @@ static const weir_key keys[] = {
     BYTES(norm_bytes),
     BYTES(elementwise_bytes),
     BYTES(rope_bytes),
+    BYTES(loss_bytes),
+    BYTES(loss_backward_bytes),
 };
 
 static const weir_key_table length_table = {

@@ -13,7 +13,8 @@ typedef struct {
         router, loss, other, /* kernels of an operation */
         permute;
     uint32_t expert_product, expert_reorder, expert_cast, expert_scale; /* of each expert */
-    double norm_bytes, elementwise_bytes, rope_bytes; /* over those of one fused kernel */
+    double norm_bytes, elementwise_bytes, rope_bytes, loss_bytes,
+        loss_backward_bytes; /* over those of one fused kernel */
 } weir_chain_lengths;
 
 typedef struct {

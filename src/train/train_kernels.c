@@ -222,6 +222,8 @@ static double traffic_of(const weir_train_job *job, const weir_op *op)
         return chain->norm_bytes;
     case WEIR_OP_ROPE:
         return chain->rope_bytes;
+    case WEIR_OP_LOSS:
+        return op->pass == WEIR_PASS_FORWARD ? chain->loss_bytes : chain->loss_backward_bytes;
     case WEIR_OP_PERMUTE:
         return (1 + tokens_of_rows(job)) / 2 + (sorts_chunks(job) ? 1 : 0);
     default:

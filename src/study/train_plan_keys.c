@@ -133,6 +133,8 @@ static const weir_key keys[] = {
          "(dense), experts, output (attention's projection)",
          "[core, norms]"),
     LIMITED(AT, recompute_layers, UINT, 0, 1024, "0", "for `block`: of each chunk", "2"),
+    FLAG(spreads_vocabulary, "no",
+         "embedding and head are shared out over the stages (vocabulary parallelism)", "yes"),
     CHOICE(RAW, precision, train_precisions, "bf16", "of matrix products", "fp8"),
     {.name = "packed_mean_length",
      .type = WEIR_KEY_NUMBER,

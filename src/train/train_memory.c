@@ -136,9 +136,11 @@ static double stage_activations(const estimate *e, uint32_t stage)
     for (uint32_t c = 0; c < chunks; c++) {
         uint32_t position = position_of(p, stage, c);
         kept += chunk_activations(e, position, &again);
-        head = position == last ? e->head * (1 + e->job->model->mtp_layers) : head;
+        bool has_head = p->spreads_vocabulary || position == last;
+        head = has_head ? e->head * (1 + e->job->model->mtp_layers) : head;
     }
     kept *= weir_train_in_flight(p, stage) / chunks * (1 - p->offload_share);
+    head /= p->spreads_vocabulary ? p->pipeline : 1;
     return kept + fmax(again + 2 * e->hidden, head);
 }
 

@@ -86,6 +86,8 @@ typedef struct {
     uint32_t shard_ranks;     /* of data x context that share states out (HSDP); 0: all */
     bool regathers;           /* ZeRO 3: parameters are gathered again for backward */
     bool accumulates_sharded; /* ZeRO 3: gradients are reduced every micro-batch, not at the end */
+    bool spreads_vocabulary;  /* embedding and head are shared out over the stages (Yeung et al.
+                                 2411.05288) */
     weir_recompute_plan recompute;
     uint32_t recompute_parts;  /* WEIR_RECOMPUTE_* of model_memory.h */
     uint32_t recompute_layers; /* BLOCK: of each chunk */

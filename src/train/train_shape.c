@@ -79,11 +79,16 @@ weir_train_weights weir_train_weights_ends(const weir_train_job *job,
     const weir_model *m = job->model;
     uint32_t last = job->plan.pipeline * job->plan.chunks - 1;
     weir_train_weights sum = {0};
+    bool spreads = job->plan.spreads_vocabulary;
+    if (spreads && position < job->plan.pipeline) {
+        sum.dense += (m->tied ? 1 : 2) * weighing->words / job->plan.pipeline;
+    }
     if (position == 0) {
-        sum.dense += weighing->words + weighing->positions;
+        sum.dense += (spreads ? 0 : weighing->words) + weighing->positions;
     }
     if (position == last) {
-        sum.dense += weighing->norms + (m->tied && last == 0 ? 0 : weighing->words);
+        bool has_words = !spreads && !(m->tied && last == 0);
+        sum.dense += weighing->norms + (has_words ? weighing->words : 0);
         sum.dense += m->mtp_layers * weighing->module.dense;
         sum.expert += m->mtp_layers * weighing->module.expert;
     }

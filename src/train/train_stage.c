@@ -62,23 +62,50 @@ static void add_layers(layer_costs *costs, weir_layer_range range, weir_chunk_co
     }
 }
 
+/* Every stage has its part of the words, for all micro-batches. The hidden states come to all
+ * stages for it, and their gradients are summed: the host waits as for a message. */
+static void add_shared_ends(layer_costs *costs, weir_chunk_cost *chunk)
+{
+    weir_model model = *costs->job->model;
+    weir_train_job job = *costs->job;
+    weir_layer_cost cost;
+    model.vocab = (model.vocab + job.plan.pipeline - 1) / job.plan.pipeline;
+    job.model = &model;
+    weir_train_embedding_cost(&job, &cost);
+    join(chunk, &cost, 1);
+    weir_train_head_cost(&job, &cost);
+    join(chunk, &cost, 1 + model.mtp_layers);
+    const weir_piece idle = {.kind = WEIR_PIECE_IDLE,
+                             .cause = WEIR_CAUSE_DEPENDENCY_SYNC,
+                             .seconds = job.stack.overlaps_pipeline ? 0 : job.stack.hand_over_s};
+    weir_pass_add(&chunk->forward, &idle);
+    weir_pass_add(&chunk->dgrad, &idle);
+}
+
 static void add_ends(layer_costs *costs, uint32_t position, weir_chunk_cost *chunk)
 {
     const weir_train_job *job = costs->job;
     const weir_model *m = job->model;
+    bool spreads = job->plan.spreads_vocabulary;
     weir_layer_cost cost;
-    if (position == 0) {
+    if (spreads && position < job->plan.pipeline) {
+        add_shared_ends(costs, chunk);
+    }
+    if (position == 0 && !spreads) {
         weir_train_embedding_cost(job, &cost);
         join(chunk, &cost, 1);
     }
-    if (position == job->plan.pipeline * job->plan.chunks - 1) {
+    if (position != job->plan.pipeline * job->plan.chunks - 1) {
+        return;
+    }
+    if (!spreads) {
         weir_train_head_cost(job, &cost);
         join(chunk, &cost, 1 + m->mtp_layers);
-        if (m->mtp_layers > 0) {
-            join(chunk, layer_of(costs, m->layers - 1, is_again(&job->plan, 0)), m->mtp_layers);
-            weir_train_mtp_cost(job, &cost);
-            join(chunk, &cost, m->mtp_layers);
-        }
+    }
+    if (m->mtp_layers > 0) {
+        join(chunk, layer_of(costs, m->layers - 1, is_again(&job->plan, 0)), m->mtp_layers);
+        weir_train_mtp_cost(job, &cost);
+        join(chunk, &cost, m->mtp_layers);
     }
 }
 
@@ -174,7 +201,10 @@ static void make_chunk(layer_costs *costs, uint32_t position, weir_chunk_cost *c
 static bool is_like(const weir_train_job *job, uint32_t a, uint32_t b)
 {
     weir_layer_range one = weir_train_layers(job, a), other = weir_train_layers(job, b);
-    uint32_t last = job->plan.pipeline * job->plan.chunks - 1;
+    uint32_t stages = job->plan.pipeline, last = stages * job->plan.chunks - 1;
+    if (job->plan.spreads_vocabulary && (a < stages) != (b < stages)) {
+        return false;
+    }
     return a > 0 && b > 0 && a < last && b < last && one.count == other.count &&
            memcmp(job->model->layer + one.first, job->model->layer + other.first, one.count) == 0;
 }

@@ -50,6 +50,8 @@ static void positions_add_up_to_the_model(void **state)
         s.job.plan.pipeline = 4;
         s.job.plan.chunks = 2;
         expect(sum_of_positions(&s), rows[i].parameters);
+        s.job.plan.spreads_vocabulary = true;
+        expect(sum_of_positions(&s), rows[i].parameters);
         sample_clear(&s);
     }
 }

@@ -143,6 +143,24 @@ static void messages_that_block_wait_for_the_host(void **state)
     assert_true(communication(&step) == 0);
 }
 
+/* 4 stages of 8 layers and 128,256 words: the head alone has the FLOPs of 2.24 layers (2 h V over
+ * 2 h (2 h + 2 x 1024 + 3 f) + 2 s h). 1F1B takes the longest stage for each micro-batch and the
+ * others once. */
+static void a_vocabulary_that_is_spread_holds_up_no_stage(void **state)
+{
+    (void)state;
+    load("llama3-8b");
+    sample.job.plan.pipeline = 4;
+    batch(&sample.job.plan, 64);
+    weir_train_step at_ends = step_of(&sample.job);
+    sample.job.plan.spreads_vocabulary = true;
+    weir_train_step spread = step_of(&sample.job);
+    expect("FLOPs", spread.model_flop, at_ends.model_flop, 1e-3);
+    double at_end = 64 * (8 + 2.24) + 3 * 8, evenly = (64 + 3) * (8 + 2.24 / 4);
+    expect("steps", spread.step_s / at_ends.step_s, evenly / at_end, 0.03);
+    expect("bubble", spread.bubble_share, 3.0 / (64 + 3), 0.08);
+}
+
 /* --- counts --- */
 
 static void tensor_ranks_send_what_the_table_says(void **state)
@@ -493,6 +511,7 @@ int main(void)
         cmocka_unit_test(replicas_with_full_overlap_scale_flat),
         cmocka_unit_test(uniform_stages_have_the_bubble_of_the_formula),
         cmocka_unit_test(messages_that_block_wait_for_the_host),
+        cmocka_unit_test(a_vocabulary_that_is_spread_holds_up_no_stage),
         cmocka_unit_test(tensor_ranks_send_what_the_table_says),
         cmocka_unit_test(without_sequence_parallelism_four_all_reduces),
         cmocka_unit_test(stages_hand_over_two_bytes_a_value),

@@ -354,17 +354,13 @@ def plan(config):
     return made
 
 
-def spread_vocabulary(config, dimensions):
-    """Vocabulary parallelism: the head's FLOPs and weights as wider networks of all layers."""
+def spread_vocabulary(config, plan):
     if config.file == "vocab_parallel" and re.search(r"vocab-|interlaced", config["schedule"]):
-        wider = dimensions["vocab"] / (2 * dimensions["layers"])
-        dimensions["ffn"] += 64 * round(wider / 64)
-        dimensions["vocab"] = 128
-        config.filled.append("head: spread over the layers")
+        plan["spreads_vocabulary"] = True
 
 
 def make(config):
     """The scenario without its stack."""
-    dimensions = model(config)
-    spread_vocabulary(config, dimensions)
-    return {"model": dimensions, "cluster": cluster(config), "plan": plan(config)}
+    made = {"model": model(config), "cluster": cluster(config), "plan": plan(config)}
+    spread_vocabulary(config, made["plan"])
+    return made

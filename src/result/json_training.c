@@ -97,11 +97,11 @@ static void put_circuits(weir_json_writer *w, const weir_training_result *t)
         json_put_int(w, "nodes", row->nodes);
         json_put_int(w, "partners", row->partners);
         json_put_int(w, "ports", row->ports);
-        put_double(w, "times", row->times);
-        put_double(w, "bytes_per_device", row->bytes_per_device);
-        put_double(w, "seconds", row->seconds);
+        json_put_number(w, "times", row->times);
+        json_put_number(w, "bytes_per_device", row->bytes_per_device);
+        json_put_number(w, "seconds", row->seconds);
         json_put_text(w, "circuits", names[row->circuits]);
-        put_double(w, "setting_s", row->setting_s);
+        json_put_number(w, "setting_s", row->setting_s);
         weir_json_close(w);
     }
     weir_json_close(w);

@@ -51,6 +51,12 @@ static const weir_key host_keys[] = {
      .needed = WEIR_KEY_ALWAYS,
      .min = 0,
      .max = 1},
+    {.name = "streams",
+     .type = WEIR_KEY_NUMBER,
+     .offset = offsetof(weir_chain_host, streams),
+     .needed = WEIR_KEY_ALWAYS,
+     .min = 1,
+     .max = 64},
 };
 
 static const weir_key_table host_table = {

@@ -20,6 +20,7 @@ typedef struct {
 typedef struct {
     double
         backward_launch; /* host time of a launch in a backward pass over that in a forward one */
+    double streams;      /* that products of experts are launched on in turn */
 } weir_chain_host;
 
 typedef struct {

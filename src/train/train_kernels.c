@@ -56,21 +56,26 @@ static bool is_looped(const weir_train_job *job, const weir_op *op)
 }
 
 /* Of all experts of the device, whose rows hold the rank's load already; gradients of weights sum
- * over the rows of each. */
+ * over the rows of each. A few streams fill each other's tails, but no more of them run at once. */
 static double grouped_s(const weir_train_job *job, const weir_op *op, weir_gemm_shape shape)
 {
-    bool is_loop = is_looped(job, op);
-    if (op->pass != WEIR_PASS_WGRAD || op->batch == 0) {
-        if (!is_loop) {
-            return weir_grouped_gemm_s(job->kernels, &shape, op->batch, 1);
-        }
-        shape.m = rows_of_expert(op);
-        return (double)op->batch * weir_gemm_s(job->kernels, &shape);
+    weir_gemm_shape one = shape;
+    double together_s, in_turn_s = 0;
+    one.m = rows_of_expert(op);
+    if (op->pass == WEIR_PASS_WGRAD && op->batch > 0) {
+        one.k = one.m;
+        one.m = op->k;
+        shape = one;
+        shape.batch = op->batch;
+        together_s = weir_gemm_s(job->kernels, &shape);
+    } else {
+        together_s = weir_grouped_gemm_s(job->kernels, &shape, op->batch, 1);
     }
-    shape.m = op->k;
-    shape.k = rows_of_expert(op);
-    shape.batch = is_loop ? 1 : op->batch;
-    return (is_loop ? (double)op->batch : 1) * weir_gemm_s(job->kernels, &shape);
+    if (is_looped(job, op)) {
+        double rounds = fmax(1, (double)op->batch / job->chains->host.streams);
+        in_turn_s = rounds * weir_gemm_s(job->kernels, &one);
+    }
+    return fmax(together_s, in_turn_s);
 }
 
 /* Kernels of all experts in blocks of FP8 or FP4 hold the activation, forward and backward, and

@@ -14,7 +14,7 @@ HUBER = 2.0  # residuals beyond so many sigma count linearly
 PRIOR = {"gemm_factor": (1.0, 0.08), "attention_factor": (1.0, 0.15), "memory_factor": (1.0, 0.35),
          "tensor_factor": (1.0, 0.35), "data_factor": (1.0, 0.35), "expert_factor": (1.0, 0.35),
          "overlap_slowdown": (0.1, 0.7), "jitter": (0.004, 0.7), "launch": (6.0, 0.5),
-         "micro_batch_time": (1.0, 1.0), "step_time": (10.0, 1.0), "expert_sync": (100.0, 0.7)}
+         "micro_batch_time": (1.0, 1.0), "step_time": (10.0, 1.0), "expert_sync": (100.0, 0.4)}
 # us: where Python calls every kernel one by one, an operation of the list is three to five kernels
 # of 10 to 12 us (training-model.md 4.4: 57 us forward and 68 backward for each group of fused ones)
 EAGER = {"megatron-deepspeed-2022": 70.0, "megatron-deepspeed-2023": 70.0,

@@ -244,6 +244,16 @@ static void add_buffers(const estimate *e, weir_train_memory *memory)
     memory->context = e->job->stack.context_bytes + axes * e->job->stack.communicator_bytes;
 }
 
+/* Shares of tensors are fractions; what is taken is not, and parts add up to their sum exactly. */
+static void in_whole_bytes(weir_train_memory *memory)
+{
+    double *const parts[] = {&memory->parameters,  &memory->gradients, &memory->optimizer,
+                             &memory->activations, &memory->buffers,   &memory->context};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        *parts[i] = ceil(*parts[i]);
+    }
+}
+
 static void stage_memory(const estimate *e, uint32_t stage, weir_train_memory *memory)
 {
     const weir_accelerator *accelerator = weir_kernel_accelerator(e->job->kernels);
@@ -256,9 +266,10 @@ static void stage_memory(const estimate *e, uint32_t stage, weir_train_memory *m
     /* Activations are gone when the optimiser runs. */
     double temporary = s->temporary_bytes * weights.sharded;
     memory->buffers += fmax(0, temporary - memory->activations - memory->buffers);
+    in_whole_bytes(memory);
     memory->allocated = memory->parameters + memory->gradients + memory->optimizer +
                         memory->activations + memory->buffers;
-    memory->fragmentation = memory->allocated * fmax(0, s->fragmentation - 1);
+    memory->fragmentation = ceil(memory->allocated * fmax(0, s->fragmentation - 1));
     memory->total = memory->allocated + memory->fragmentation + memory->context;
     memory->capacity = accelerator->memory_bytes;
 }

@@ -36,6 +36,29 @@ DOCUMENT = 512  # tokens of a document that fine-tuning packs; of SQuAD they are
 # Ranks that share weights out in dgxc's PaxML recipes (paxml/configure.sh: nodes of FSDP x 8)
 PAX_FSDP = {"GPT-3-5B": 8, "GPT-3-175B": 128}
 OFFLOADED_405B = 92 / 126  # Megatron-Bridge's recipe of the same plan (rows of mbridge_25_09)
+# What four runs whose rows name no recipe ran, by file, model, GPU and format, and how it is known.
+# Activations on the host are no answer: Megatron Core refuses them beside pipeline stages
+# (transformer_config.py: no support for Pipeline parallelism with CPU offloading).
+AS_RECIPES = {
+    # DEEPSEEK_V3_GB200_BF16_BASE_CONFIG of Megatron Bridge, which dgxc's v25.10 runs
+    ("dgxc_benchmarking_late", "DeepSeek-V3", "GB200", "bf16"):
+        ({"recompute": "selective", "recompute_parts": ["up"]},
+         "recompute: up, as DEEPSEEK_V3_GB200_BF16 has it"),
+    # the page prints GA 16, which on 8 replicas makes its 128 sequences only one by one; its MBS 2
+    # is that of the FSDP run which shares the line; LLAMA3_70B_GB200_FP8_MX has 1
+    ("mbridge_25_09", "Llama-3-70B", "GB200", "mxfp8"):
+        ({"micro_batch": 1}, "micro-batch: 1 of the printed 16 accumulations, not 2"),
+    # printed without chunks and with MBS 2, as FSDP has it: 409 GB of 288; the recipe is the same
+    # in the releases before and after (LLAMA3_70B_PRETRAIN_CONFIG_GB300_FP8_MX_V2)
+    ("mbridge_26_02_01", "Llama-3-70B", "GB300", "mxfp8"):
+        ({"micro_batch": 1, "chunks": 5, "schedule": "interleaved"},
+         "chunks: 5, micro-batch: 1, as LLAMA3_70B_PRETRAIN_CONFIG_GB300_FP8_MX_V2 has them"),
+    # printed as FSDP's recipe on this GPU but for the column FSDP, which sends 20 layers of 80 to
+    # the host (LLAMA3_70B_PRETRAIN_CONFIG_GB300_FP8_CS_V2)
+    ("mbridge_26_02_01", "Llama-3-70B", "GB300", "nvfp4"):
+        ({"offload_share": 20 / 80},
+         "activations of 20 layers offloaded, as FSDP's recipe of 70B on GB300"),
+}
 GATED = re.compile(r"(?i)llama|qwen|mistral|mixtral|deepseek|grok")
 
 
@@ -351,7 +374,19 @@ def plan(config):
     elif made["zero"] == 3 and config.file == "dgxc_benchmarking_late":
         made["offload_share"] = OFFLOADED_405B
         config.filled.append("activations of 92 layers offloaded, as Megatron-Bridge's recipe")
+    as_recipe(config, made)
     return made
+
+
+def as_recipe(config, plan):
+    """What AS_RECIPES says over the columns of a row that names no recipe."""
+    name = (config.file, config["model"], config["gpu"].split("-")[0], config["precision"])
+    known = AS_RECIPES.get(name)
+    if known and config["recompute"] == "":
+        plan.update(known[0])
+        gone = tuple(key + ":" for key in known[0])
+        config.filled[:] = [f for f in config.filled if not f.startswith(gone)]
+        config.filled.append(known[1])
 
 
 def spread_vocabulary(config, plan):

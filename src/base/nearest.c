@@ -150,9 +150,9 @@ static bool is_nearer(rank a, rank b)
                                 : a.letters < b.letters;
 }
 
-/* Words may occur twice; the first of them counts. */
-uint32_t weir_nearest_words(weir_str word, const char *const *words, uint32_t word_count,
-                            uint32_t near[WEIR_NEAR_MOST], bool *is_close)
+/* Words may occur twice; the first of them counts. *nearest: how near the first found is. */
+static uint32_t find(weir_str word, const char *const *words, uint32_t word_count,
+                     uint32_t near[WEIR_NEAR_MOST], rank *nearest)
 {
     letters wanted = letters_of(word);
     rank ranks[WEIR_NEAR_MOST + 1]; /* sorted; one place more than is kept */
@@ -179,8 +179,17 @@ uint32_t weir_nearest_words(weir_str word, const char *const *words, uint32_t wo
         kept++;
     }
     memcpy(near, at, kept * sizeof *at);
+    *nearest = found > 0 ? ranks[0] : (rank){FAR, 0, 0};
+    return kept;
+}
+
+uint32_t weir_nearest_words(weir_str word, const char *const *words, uint32_t word_count,
+                            uint32_t near[WEIR_NEAR_MOST], bool *is_close)
+{
+    rank nearest;
+    uint32_t kept = find(word, words, word_count, near, &nearest);
     if (is_close) {
-        *is_close = kept > 0 && ranks[0].how < HALF;
+        *is_close = nearest.how < HALF;
     }
     return kept;
 }
@@ -217,10 +226,12 @@ void weir_expected_word(weir_str word, const char *const *words, uint32_t word_c
 {
     static const uint32_t first[WEIR_NEAR_MOST] = {0, 1, 2};
     uint32_t near[WEIR_NEAR_MOST];
-    bool is_close;
-    uint32_t count = weir_nearest_words(word, words, word_count, near, &is_close);
+    rank nearest;
+    uint32_t count = find(word, words, word_count, near, &nearest);
+    bool is_same = nearest.how == NEXT && nearest.edits == 0; /* but for case and marks */
+    bool is_close = is_same || (nearest.how < HALF && word.n >= SHORT_WORD);
     size_t used = 0;
-    if (word_count > LISTED ? count > 0 : is_close && word.n >= SHORT_WORD) {
+    if (word_count > LISTED ? count > 0 : is_close) {
         list(words, near, count, " or ", text, n);
     } else if (word_count > LISTED) {
         used = (size_t)snprintf(text, n, "one such as ");

@@ -82,11 +82,24 @@ static void excerpt(char out[EXCERPT + 4], weir_str text)
     memcpy(out + n, n < text.n ? "..." : "", n < text.n ? 4 : 1);
 }
 
+/* Whether the key is one of those that "--set a.b.c" names. */
+static bool names_key(weir_str name, weir_str key)
+{
+    for (uint32_t at = 0; (at = weir_str_find(name, key, at)) < name.n; at++) {
+        uint32_t end = at + key.n;
+        bool begins = at > 0 && (name.p[at - 1] == '.' || name.p[at - 1] == ' ');
+        if (begins && (end == name.n || name.p[end] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Of a value without a place its key tells where it is: "--set network: switch". */
 static const char *input_of(const weir_yaml *doc, const weir_yaml_node *node, char room[INPUT])
 {
     const char *name = origin(doc, node);
-    if (node->line > 0 || node->key.n == 0 || weir_str_ends(weir_str_from(name), node->key)) {
+    if (node->line > 0 || node->key.n == 0 || names_key(weir_str_from(name), node->key)) {
         return name;
     }
     char key[EXCERPT + 4];

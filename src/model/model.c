@@ -99,8 +99,10 @@ static bool is_attention_sound(const weir_model *m, weir_model_fault *fault)
     if (m->kv_rank > 0) {
         if (m->nope_dim == 0 || m->value_dim == 0) {
             return fault_at(fault, m->nope_dim ? AT(value_dim) : AT(nope_dim),
-                            "found latent attention (rank %u) without the width of its %s",
-                            m->kv_rank, m->nope_dim ? "values" : "queries");
+                            "found latent attention (rank %u) without the width of its %s, "
+                            "expected for example %s: 128",
+                            m->kv_rank, m->nope_dim ? "values" : "queries",
+                            m->nope_dim ? "value_dim" : "nope_dim");
         }
         return true;
     }

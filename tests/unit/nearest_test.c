@@ -80,6 +80,8 @@ static void few_words_are_all_shown_where_none_is_close(void **state)
     weir_expected_word(WEIR_STR("ups"), parts, 4, text,
                        sizeof text); /* short words are near to all */
     assert_string_equal(text, "one of core, norms, activation, up");
+    weir_expected_word(WEIR_STR("UP"), parts, 4, text, sizeof text);
+    assert_string_equal(text, "'up'");
     expect("zzz", "one such as 'a10', 'a100-sxm-40gb', 'a100-sxm-80gb'");
 }
 

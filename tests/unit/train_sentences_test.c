@@ -188,6 +188,10 @@ static void of_words_and_places(void **state)
         {"network", "{kind: clos}",
          "--set network: found no key 'switch', which is needed here, for example switch: "
          "tomahawk5-400g"},
+        {"network.kind", "clos",
+         "--set network.kind: found no key 'switch', which is needed here, for example switch: "
+         "tomahawk5-400g"},
+        {"plan.precision", "FP8", "--set plan.precision: found 'FP8', expected 'fp8'"},
         {"disturb", "{slow: [{device: 99, factor: 2}]}",
          "--set disturb: device: found '99', expected a device from 0 to 63"},
         {"plan", "{tensor: 3}",

@@ -101,6 +101,41 @@ static void a_copy_that_is_not_written_is_lost(void **state)
     expect(g.goodput, share * (1 - 880 / 1e6), 1e-6);
 }
 
+/* How late a copy is safe does not depend on the interval, so Daly's stays the best one. */
+static void late_copies_do_not_move_the_best_interval(void **state)
+{
+    (void)state;
+    weir_goodput_job job = llama();
+    weir_goodput best, other;
+    job.asynchronous = true;
+    weir_goodput_of(&job, &best);
+    expect(best.interval_s, best.daly_s, 1e-12); /* 28 s; written in 5.67 TB / 2 TB/s = 2.8 s */
+    expect(best.write_s, 2.835, 1e-12);
+    for (double factor = 0.3; factor <= 3; factor *= 1.1) {
+        job.interval_s = best.daly_s * factor;
+        weir_goodput_of(&job, &other);
+        assert_true(other.goodput <= best.goodput * (1 + 1e-9));
+    }
+    job.interval_s = 1; /* but the next may not begin before this one is written */
+    weir_goodput_of(&job, &other);
+    expect(other.interval_s, other.write_s, 1e-12);
+}
+
+/* One failure in M = 3.093 h = 11,135 s of 1,800 s pieces, x = 0.1617: of the time x / (e^x - 1) is
+ * work that stays, 1 - x / 2 + x^2 / 12 = 1 - 0.0808 + 0.0022, and 2.8 s / M more are not written.
+ */
+static void a_checkpoint_in_half_an_hour_loses_8_percent(void **state)
+{
+    (void)state;
+    weir_goodput_job job = llama();
+    weir_goodput g;
+    job.asynchronous = true;
+    job.detect_s = job.restart_s = 0;
+    job.interval_s = 1800;
+    weir_goodput_of(&job, &g);
+    expect(g.lost_share, 0.0808 - 0.0022 + 0.00025, 0.01);
+}
+
 static void what_never_fails_loses_only_its_checkpoints(void **state)
 {
     (void)state;
@@ -204,6 +239,8 @@ int main(void)
         cmocka_unit_test(shares_add_up),
         cmocka_unit_test(the_published_run_has_over_90_percent),
         cmocka_unit_test(a_copy_that_is_not_written_is_lost),
+        cmocka_unit_test(late_copies_do_not_move_the_best_interval),
+        cmocka_unit_test(a_checkpoint_in_half_an_hour_loses_8_percent),
         cmocka_unit_test(what_never_fails_loses_only_its_checkpoints),
         cmocka_unit_test(without_checkpoints_a_failing_run_never_ends),
         cmocka_unit_test(more_devices_never_help),

@@ -41,8 +41,7 @@ static void note_formula(const train_figures *f, const char *format)
     static const char *const what[] = {
         [WEIR_FLOPS_EXACT] = "every operation of this model, masked pairs of attention left out",
         [WEIR_FLOPS_MEGATRON] = "what Megatron-LM logs (num_floating_point_operations)",
-        [WEIR_FLOPS_MEGATRON_2021] = "72 B s L h^2 (1 + s/6h + V/12Lh) (arXiv 2104.04473), no "
-                                     "grouped heads, gates or experts",
+        [WEIR_FLOPS_MEGATRON_2021] = "72 B s L h^2 (1 + s/6h + V/12Lh) (arXiv 2104.04473), dense",
         [WEIR_FLOPS_PALM] = "6 N + 12 L H Q T for each token (arXiv 2204.02311)"};
     weir_result_note(f->result,
                      "MFU counts %s, without recomputation, over the dense peak of %s; --flops "

@@ -238,7 +238,6 @@ def section(result, left, folder, shown):
 def run(engine, data, folder):
     """The section, and the result behind it."""
     timed, other, left = cases.load(data)
-    cases.fill_offload(engine, timed)
     crossed = cross.read(folder.parent.parent / "tools" / "training_fit" / "left_out.csv")
     answers = engine.run([preset.as_shipped(folder, c) for c in timed])
     refused = [(c, a.get("error", "")) for c, a in zip(timed, answers) if "step_s" not in a]

@@ -22,14 +22,12 @@ from training_fit import cases, cross, engine, fit, judge, preset, report, scena
 
 LEFT_OUT = Path(SOURCE, "tools", "training_fit", "left_out.csv")
 LIMITS = {  # stratum -> medians, half/half and with the source left out
-    "grade A, MFU > 20 %": (0.042, 0.068), "dense": (0.047, 0.075),
-    "mixture of experts": (0.06, 0.06), "pipeline stages > 1": (0.056, 0.085),
-    "≥ 512 GPUs": (0.047, 0.068), "FP8": (0.057, 0.066), "FP4": (0.09, 0.075),
-    "grade B without vtrain_single": (0.065, 0.095),
-    "vtrain_single (launch-bound)": (0.08, 0.115)}
-# 1394: 64 expert ranks on the 32 devices of a stage, the row contradicts itself; the others have
-# chunks without a layer at both ends of the model, which plans cannot have yet.
-REFUSED = {1394, 3911, 3913, 3914, 3915, 3917, 3918, 3919, 3921, 3922}
+    "grade A, MFU > 20 %": (0.04, 0.065), "dense": (0.039, 0.066),
+    "mixture of experts": (0.067, 0.07), "pipeline stages > 1": (0.043, 0.065),
+    "≥ 512 GPUs": (0.04, 0.063), "FP8": (0.056, 0.063), "FP4": (0.07, 0.076),
+    "grade B without vtrain_single": (0.045, 0.07),
+    "vtrain_single (launch-bound)": (0.05, 0.094)}
+REFUSED = {1394}  # 64 expert ranks on the 32 devices of a stage: the row contradicts itself
 
 
 class Config:

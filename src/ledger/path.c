@@ -1,34 +1,12 @@
 /* The critical path over all ranks (DESIGN 2.9): backwards from the end of the window, each time to
  * what the moment had to wait for: the span before on its stream, an event, a launch and what its
  * thread did before it, the last member of a collective, the work that a blocking call awaited. */
-#include "ledger/path.h"
 #include "base/grow.h"
-#include "base/sort.h"
+#include "ledger/path_inside.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* Device spans of one device by end, and blocking calls of one rank by end; made when first asked.
- */
-typedef struct {
-    weir_sort_pair *pairs; /* key: end (own clock) */
-    uint32_t count;
-    bool made;
-} by_end;
-
-typedef struct {
-    ledger_run *run;
-    path_segment *segments; /* latest first */
-    uint32_t count, capacity;
-    by_end *device_ends, *sync_ends;
-    uint8_t *launches;   /* by lane: kernels are launched from it */
-    uint8_t *has_events; /* by rank: its files record waits for events */
-    int64_t begin_ns;    /* aligned: where the path ends */
-    int64_t t;           /* aligned: explained from here on */
-    bool failed;
-} path;
-
-static int64_t aligned(const path *p, weir_rank_id rank, int64_t local)
+int64_t path_aligned(const path *p, weir_rank_id rank, int64_t local)
 {
     return weir_match_to_aligned(p->run->in->match, rank, local);
 }
@@ -38,9 +16,7 @@ static weir_rank_id rank_of(const path *p, weir_span_id span)
     return p->run->lanes[p->run->spans.lane[span]].rank;
 }
 
-/* Adds [max(from, begin), t) and moves t there. */
-static void segment_add(path *p, int64_t from, weir_cause cause, weir_span_id span,
-                        weir_rank_id rank)
+void path_add(path *p, int64_t from, weir_cause cause, weir_span_id span, weir_rank_id rank)
 {
     from = from < p->begin_ns ? p->begin_ns : from;
     if (from >= p->t) {
@@ -79,175 +55,15 @@ static void idle_add(path *p, weir_device_id d, int64_t from, weir_cause rest)
     i += gaps && i < gaps->first[d + 1]; /* the one around t counts, too */
     for (; i > first && p->t > from; i--) {
         const weir_gap *gap = &gaps->gaps[i - 1];
-        int64_t begin = aligned(p, rank, gap->begin_ns), end = aligned(p, rank, gap->end_ns);
+        int64_t begin = path_aligned(p, rank, gap->begin_ns);
+        int64_t end = path_aligned(p, rank, gap->end_ns);
         if (begin >= p->t) {
             continue;
         }
-        segment_add(p, end > from ? end : from, rest, WEIR_NONE, rank);
-        segment_add(p, begin > from ? begin : from, gap_cause(p, d, gap), WEIR_NONE, rank);
+        path_add(p, end > from ? end : from, rest, WEIR_NONE, rank);
+        path_add(p, begin > from ? begin : from, gap_cause(p, d, gap), WEIR_NONE, rank);
     }
-    segment_add(p, from, rest, WEIR_NONE, rank);
-}
-
-static bool ends_make(path *p, by_end *ends, weir_span_id first, uint32_t n)
-{
-    ends->pairs = malloc((n + (size_t)1) * sizeof *ends->pairs);
-    if (!ends->pairs) {
-        return false;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        ends->pairs[i] = (weir_sort_pair){(uint64_t)ledger_end(p->run, first + i), first + i};
-    }
-    ends->count = n;
-    ends->made = true;
-    return weir_sort_pairs(ends->pairs, n);
-}
-
-/* The span that ends last at or before t, or WEIR_NONE. Of several that end together the one that
- * began last: it was most likely launched right before what waits for it. */
-static weir_span_id last_ended(const path *p, const by_end *ends, int64_t t)
-{
-    uint32_t low = 0, high = ends->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((int64_t)ends->pairs[middle].key <= t) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    weir_span_id best = low ? (weir_span_id)ends->pairs[low - 1].value : WEIR_NONE;
-    for (uint32_t i = low; i-- > 0 && ends->pairs[i].key == ends->pairs[low - 1].key;) {
-        weir_span_id other = (weir_span_id)ends->pairs[i].value;
-        best = p->run->spans.start_ns[other] > p->run->spans.start_ns[best] ? other : best;
-    }
-    return best;
-}
-
-static weir_span_id device_last_ended(path *p, weir_device_id d, int64_t local)
-{
-    by_end *ends = &p->device_ends[d];
-    if (!ends->made) {
-        const weir_device *device = &p->run->devices[d];
-        const weir_lane *first = &p->run->lanes[device->first_lane];
-        const weir_lane *last = first + device->lane_count - 1;
-        p->failed =
-            p->failed || !ends_make(p, ends, first->first_span,
-                                    last->first_span + last->span_count - first->first_span);
-    }
-    return p->failed ? WEIR_NONE : last_ended(p, ends, local);
-}
-
-/* Blocking calls of the rank's launching threads. */
-static weir_span_id sync_last_ended(path *p, weir_rank_id rank, int64_t local)
-{
-    const ledger_run *run = p->run;
-    by_end *ends = &p->sync_ends[rank];
-    for (int fill = 0; !ends->made && !p->failed && fill < 2; fill++) {
-        uint32_t n = 0;
-        for (uint32_t l = 0; l < run->lane_count; l++) {
-            const weir_lane *lane = &run->lanes[l];
-            bool wanted = p->launches[l] && lane->rank == rank;
-            for (uint32_t k = 0; wanted && k < lane->span_count; k++) {
-                weir_span_id s = lane->first_span + k;
-                if (run->spans.kind[s] == WEIR_SPAN_RUNTIME &&
-                    ledger_host_activity(run, s) == WEIR_HOST_SYNC) {
-                    if (fill) {
-                        ends->pairs[n] = (weir_sort_pair){(uint64_t)ledger_end(run, s), s};
-                    }
-                    n++;
-                }
-            }
-        }
-        if (!fill) {
-            ends->pairs = malloc((n + (size_t)1) * sizeof *ends->pairs);
-            p->failed = ends->pairs == NULL;
-        } else {
-            ends->count = n;
-            ends->made = true;
-            p->failed = !weir_sort_pairs(ends->pairs, n);
-        }
-    }
-    return p->failed ? WEIR_NONE : last_ended(p, ends, local);
-}
-
-typedef struct {
-    path *p;
-    weir_rank_id rank;
-    uint32_t first;
-} host_walk;
-
-static void host_walk_part(void *context, int64_t begin, int64_t end, weir_cause cause,
-                           weir_span_id innermost)
-{
-    host_walk *w = context;
-    path *p = w->p;
-    int64_t kept = p->t;
-    p->t = aligned(p, w->rank, end);
-    segment_add(p, aligned(p, w->rank, begin), cause, innermost, w->rank);
-    p->t = p->failed ? p->t : kept;
-}
-
-/* The thread's doings over [local, t), backwards. */
-static void host_add(path *p, const weir_lane *thread, int64_t local)
-{
-    int64_t now = weir_match_to_local(p->run->in->match, thread->rank, p->t);
-    int64_t low = weir_match_to_local(p->run->in->match, thread->rank, p->begin_ns);
-    local = local < low ? low : local;
-    if (local >= now) {
-        return;
-    }
-    host_walk w = {p, thread->rank, p->count};
-    ledger_host_parts(p->run, thread, local, now, host_walk_part, &w);
-    for (uint32_t a = w.first, b = p->count; a + 1 < b; a++, b--) {
-        path_segment swap = p->segments[a];
-        p->segments[a] = p->segments[b - 1];
-        p->segments[b - 1] = swap;
-    }
-    /* rounding of clocks may leave a nanosecond at either end */
-    if (!p->failed && p->count > w.first) {
-        p->segments[w.first].end_ns = p->t;
-        p->t = p->segments[p->count - 1].begin_ns;
-    }
-}
-
-/* From a launching thread at moment t back to the span that a blocking call awaited, or WEIR_NONE.
- */
-static weir_span_id host_back(path *p, const weir_lane *thread)
-{
-    const ledger_run *run = p->run;
-    weir_rank_id rank = thread->rank;
-    while (p->t > p->begin_ns && !p->failed) {
-        int64_t now = weir_match_to_local(run->in->match, rank, p->t);
-        weir_span_id sync = sync_last_ended(p, rank, now);
-        if (sync == WEIR_NONE) {
-            host_add(p, thread, weir_match_to_local(run->in->match, rank, p->begin_ns));
-            break;
-        }
-        host_add(p, thread, ledger_end(run, sync));
-        weir_span_id awaited = WEIR_NONE;
-        for (uint32_t d = 0; d < run->device_count; d++) {
-            if (run->devices[d].rank == rank) {
-                weir_span_id s = device_last_ended(p, d, ledger_end(run, sync));
-                bool later = s != WEIR_NONE && (awaited == WEIR_NONE ||
-                                                ledger_end(run, s) > ledger_end(run, awaited));
-                awaited = later ? s : awaited;
-            }
-        }
-        int64_t begin = run->spans.start_ns[sync];
-        if (awaited != WEIR_NONE && ledger_end(run, awaited) > begin) {
-            segment_add(p, aligned(p, rank, ledger_end(run, awaited)), WEIR_CAUSE_DEPENDENCY_SYNC,
-                        sync, rank);
-            return awaited;
-        }
-        int64_t before = p->t;
-        segment_add(p, aligned(p, rank, begin), WEIR_CAUSE_DEPENDENCY_SYNC, sync, rank);
-        thread = &run->lanes[run->spans.lane[sync]];
-        if (p->t == before) { /* a call without duration: step over it */
-            segment_add(p, p->t - 1, WEIR_CAUSE_DEPENDENCY_HOST, WEIR_NONE, rank);
-        }
-    }
-    return WEIR_NONE;
+    path_add(p, from, rest, WEIR_NONE, rank);
 }
 
 static bool sends(const path *p, weir_span_id span)
@@ -264,8 +80,8 @@ static weir_span_id last_arrived(const path *p, const weir_instance *i, weir_spa
 {
     const weir_member *members = p->run->in->match->members;
     weir_span_id last = members[i->last_member].span;
-    int64_t at = aligned(p, rank_of(p, last), p->run->spans.start_ns[last]);
-    if (aligned(p, rank_of(p, span), p->run->spans.start_ns[span]) != at) {
+    int64_t at = path_aligned(p, rank_of(p, last), p->run->spans.start_ns[last]);
+    if (path_aligned(p, rank_of(p, span), p->run->spans.start_ns[span]) != at) {
         return last;
     }
     return !i->is_message || sends(p, span) || !sends(p, last) ? span : last;
@@ -281,19 +97,19 @@ static weir_span_id work_back(path *p, weir_span_id span)
     uint32_t member = run->in->match->member_of_span[span];
     bool comm = run->in->classes->cls[span] == WEIR_CLASS_COMM;
     if (!comm || member == WEIR_NONE) {
-        segment_add(p, aligned(p, rank, run->spans.start_ns[span]),
-                    comm ? WEIR_CAUSE_COMMUNICATION_UNSPLIT : cause, span, rank);
+        path_add(p, path_aligned(p, rank, run->spans.start_ns[span]),
+                 comm ? WEIR_CAUSE_COMMUNICATION_UNSPLIT : cause, span, rank);
         return span;
     }
     const weir_instance *i = &run->in->match->instances[run->in->match->members[member].instance];
     const member_split *split = &run->split[member];
-    segment_add(p, aligned(p, rank, split->unsplit_ns), WEIR_CAUSE_COMMUNICATION_UNSPLIT, span,
-                rank);
-    segment_add(p, aligned(p, rank, split->arrived_ns), cause, span, rank);
+    path_add(p, path_aligned(p, rank, split->unsplit_ns), WEIR_CAUSE_COMMUNICATION_UNSPLIT, span,
+             rank);
+    path_add(p, path_aligned(p, rank, split->arrived_ns), cause, span, rank);
     if (!i->complete || !i->split) {
-        segment_add(p, aligned(p, rank, run->spans.start_ns[span]),
-                    i->is_message ? WEIR_CAUSE_DEPENDENCY_BUBBLE : WEIR_CAUSE_DEPENDENCY_STRAGGLER,
-                    span, rank);
+        path_add(p, path_aligned(p, rank, run->spans.start_ns[span]),
+                 i->is_message ? WEIR_CAUSE_DEPENDENCY_BUBBLE : WEIR_CAUSE_DEPENDENCY_STRAGGLER,
+                 span, rank);
         return span;
     }
     return last_arrived(p, i, span);
@@ -319,8 +135,8 @@ static weir_span_id device_predecessor(const path *p, weir_span_id span)
 static weir_span_id inferred_producer(path *p, weir_span_id span)
 {
     const ledger_run *run = p->run;
-    weir_span_id any =
-        device_last_ended(p, run->lanes[run->spans.lane[span]].device, run->spans.start_ns[span]);
+    weir_span_id any = path_device_last_ended(p, run->lanes[run->spans.lane[span]].device,
+                                              run->spans.start_ns[span]);
     return any != span ? any : WEIR_NONE;
 }
 
@@ -336,18 +152,18 @@ static weir_span_id start_back(path *p, weir_span_id span)
     ended = ended > start ? start : ended;
     weir_device_id d = run->lanes[run->spans.lane[span]].device;
     if (launch == WEIR_NONE && run->in->gaps) { /* a simulation: nothing is missing */
-        idle_add(p, d, before == WEIR_NONE ? p->begin_ns : aligned(p, rank, ended),
+        idle_add(p, d, before == WEIR_NONE ? p->begin_ns : path_aligned(p, rank, ended),
                  WEIR_CAUSE_DEPENDENCY_UNKNOWN);
         return before;
     }
     if (launch == WEIR_NONE) { /* no evidence: the device's last work before */
-        weir_span_id any = device_last_ended(p, d, start);
+        weir_span_id any = path_device_last_ended(p, d, start);
         before = any != WEIR_NONE && any != span && ledger_end(run, any) > ended ? any : before;
         if (before == WEIR_NONE || before == span) {
             return WEIR_NONE;
         }
         ended = ledger_end(run, before) > start ? start : ledger_end(run, before);
-        segment_add(p, aligned(p, rank, ended), WEIR_CAUSE_DEPENDENCY_UNKNOWN, WEIR_NONE, rank);
+        path_add(p, path_aligned(p, rank, ended), WEIR_CAUSE_DEPENDENCY_UNKNOWN, WEIR_NONE, rank);
         return before;
     }
     /* Inside its launch call a span was queued at some moment since the call began: then what ended
@@ -360,15 +176,16 @@ static weir_span_id start_back(path *p, weir_span_id span)
         ended = ledger_end(run, producer);
     }
     if (ended >= launched) {
-        segment_add(p, aligned(p, rank, ended), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE, rank);
+        path_add(p, path_aligned(p, rank, ended), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE,
+                 rank);
         return before;
     }
     if (returned <= start) {
-        segment_add(p, aligned(p, rank, returned), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE,
-                    rank);
+        path_add(p, path_aligned(p, rank, returned), WEIR_CAUSE_DEPENDENCY_TURNAROUND, WEIR_NONE,
+                 rank);
     }
-    segment_add(p, aligned(p, rank, called), WEIR_CAUSE_DEPENDENCY_LAUNCH, launch, rank);
-    return host_back(p, &run->lanes[run->spans.lane[launch]]);
+    path_add(p, path_aligned(p, rank, called), WEIR_CAUSE_DEPENDENCY_LAUNCH, launch, rank);
+    return path_host_back(p, &run->lanes[run->spans.lane[launch]]);
 }
 
 /* Where the path ends: the span that runs where its device's window ends, or that ended there last,
@@ -384,10 +201,10 @@ static weir_span_id last_of_all(path *p, int64_t *end_ns)
         uint32_t at = ledger_line_at(device, end - 1);
         weir_span_id span = at < device->line_count ? device->lines[at].span : WEIR_NONE;
         if (span == WEIR_NONE) {
-            span = device_last_ended(p, d, end);
+            span = path_device_last_ended(p, d, end);
             end = span == WEIR_NONE ? 0 : ledger_end(run, span);
         }
-        end = aligned(p, run->devices[d].rank, end);
+        end = path_aligned(p, run->devices[d].rank, end);
         if (device->step_count && span != WEIR_NONE && end > *end_ns) {
             last = span;
             *end_ns = end;
@@ -411,7 +228,7 @@ static void path_walk(path *p, weir_device_id d)
         rank = rank_of(p, span);
         span = start_back(p, span);
     }
-    segment_add(p, p->begin_ns, WEIR_CAUSE_DEPENDENCY_UNKNOWN, WEIR_NONE, rank);
+    path_add(p, p->begin_ns, WEIR_CAUSE_DEPENDENCY_UNKNOWN, WEIR_NONE, rank);
 }
 
 static weir_code path_prepare(path *p, weir_device_id *last, weir_err *err)
@@ -441,8 +258,8 @@ static weir_code path_prepare(path *p, weir_device_id *last, weir_err *err)
         if (run->device[d].step_count == 0) {
             continue;
         }
-        int64_t begin = aligned(p, run->devices[d].rank, run->device[d].begin_ns);
-        int64_t end = aligned(p, run->devices[d].rank, run->device[d].end_ns);
+        int64_t begin = path_aligned(p, run->devices[d].rank, run->device[d].begin_ns);
+        int64_t end = path_aligned(p, run->devices[d].rank, run->device[d].end_ns);
         p->begin_ns = begin < p->begin_ns ? begin : p->begin_ns;
         if (end > p->t) {
             p->t = end;
@@ -465,14 +282,7 @@ weir_code ledger_path(ledger_run *run, weir_err *err)
     if (code == WEIR_OK && run->options->segments) {
         code = path_publish(run, p.segments, p.count, err);
     }
-    for (uint32_t d = 0; p.device_ends && d < run->device_count; d++) {
-        free(p.device_ends[d].pairs);
-    }
-    for (uint32_t r = 0; p.sync_ends && r < run->rank_count; r++) {
-        free(p.sync_ends[r].pairs);
-    }
-    free(p.device_ends);
-    free(p.sync_ends);
+    path_ends_free(&p);
     free(p.launches);
     free(p.has_events);
     free(p.segments);

@@ -1,4 +1,4 @@
-/* path.h: the critical path between the file that walks it and the one that sums it (private). */
+/* path.h: the critical path between the files that walk it and the one that sums it (private). */
 #ifndef WEIR_LEDGER_PATH_H
 #define WEIR_LEDGER_PATH_H
 

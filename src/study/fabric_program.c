@@ -1,18 +1,10 @@
 /* fabric_program.c: exchanges and the program of a scenario on a network (fabric_program.h). */
-#include "study/fabric_program.h"
+#include "study/fabric_program_inside.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct {
-    const weir_program_network *network;
-    weir_traffic_program *made;
-    uint32_t *exchange_of_phase; /* first of the two; WEIR_NONE: nothing moves */
-    uint32_t positions;          /* of the switches, as the phases name them */
-    double *scratch;             /* by link */
-} builder;
-
-static weir_code no_memory(weir_err *err)
+weir_code program_no_memory(weir_err *err)
 {
     return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the traffic of a network");
 }
@@ -85,7 +77,7 @@ static weir_code nccl_bytes(const weir_program_group *group, uint64_t *counted, 
 }
 
 /* Once for each phase, by its first group. */
-static weir_code choose(builder *b, const weir_program_group *group, weir_err *err)
+static weir_code choose(program_builder *b, const weir_program_group *group, weir_err *err)
 {
     weir_program_phase *phase = &b->made->phases[group->phase];
     if (!group->part) {
@@ -96,7 +88,7 @@ static weir_code choose(builder *b, const weir_program_group *group, weir_err *e
 }
 
 /* The plans of all groups of a phase, or of a part of its bytes. */
-static weir_code plan_phase(builder *b, uint32_t number, const weir_phase_part *part,
+static weir_code plan_phase(program_builder *b, uint32_t number, const weir_phase_part *part,
                             weir_exchange *exchange, weir_err *err)
 {
     weir_traffic_program *made = b->made;
@@ -110,7 +102,7 @@ static weir_code plan_phase(builder *b, uint32_t number, const weir_phase_part *
     weir_exchange_group *groups = weir_arena_alloc(made->arena, count, sizeof *groups);
     uint32_t *members = weir_arena_alloc(made->arena, (size_t)count * size, sizeof *members);
     if (!groups || !members) {
-        return no_memory(err);
+        return program_no_memory(err);
     }
     for (uint32_t g = 0; g < count && code == WEIR_OK; g++) {
         uint32_t *own = members + (size_t)g * size;
@@ -149,7 +141,7 @@ static weir_code plan_phase(builder *b, uint32_t number, const weir_phase_part *
 }
 
 /* Whether any of its bytes cross a circuit: what stays below the optical switches needs none. */
-static bool needs_light(const builder *b, const weir_exchange *exchange)
+static bool needs_light(const program_builder *b, const weir_exchange *exchange)
 {
     for (uint32_t g = 0; g < exchange->group_count; g++) {
         const weir_plan *plan = exchange->groups[g].plan;
@@ -166,7 +158,7 @@ static bool needs_light(const builder *b, const weir_exchange *exchange)
 }
 
 /* An earlier phase that sends the same on the same road shares its plans; WEIR_NONE: none does. */
-static uint32_t same_as(const builder *b, uint32_t number)
+static uint32_t same_as(const program_builder *b, uint32_t number)
 {
     const weir_phase *p = &b->network->scenario->phases[number];
     const weir_phase_road *road = &b->network->roads[number];
@@ -185,7 +177,7 @@ static uint32_t same_as(const builder *b, uint32_t number)
 }
 
 /* One exchange for each setting, in their order, and one for packets beside them. */
-static weir_code add_parts(builder *b, uint32_t number, weir_err *err)
+static weir_code add_parts(program_builder *b, uint32_t number, weir_err *err)
 {
     weir_traffic_program *made = b->made;
     const weir_phase *phase = &b->network->scenario->phases[number];
@@ -205,7 +197,7 @@ static weir_code add_parts(builder *b, uint32_t number, weir_err *err)
     return code;
 }
 
-static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
+static weir_code add_phase(program_builder *b, uint32_t number, weir_err *err)
 {
     weir_traffic_program *made = b->made;
     weir_traffic_shape shape = {0};
@@ -252,174 +244,7 @@ static weir_code add_phase(builder *b, uint32_t number, weir_err *err)
     return WEIR_OK;
 }
 
-static uint64_t op_count(const builder *b)
-{
-    const weir_fabric_scenario *scenario = b->network->scenario;
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < scenario->phase_count; i++) {
-        uint64_t parts = b->made->phases[i].parts;
-        count += (1 + parts) * scenario->phases[i].times;
-    }
-    return count * scenario->steps;
-}
-
-typedef struct {
-    const builder *b;
-    weir_program_op *ops;
-    uint32_t count;
-    uint32_t joined; /* lane 1's last operation of the step before; WEIR_NONE: nothing to join */
-    uint32_t beside; /* lane 1's last operation so far */
-    uint32_t before; /* lane 0's last operation so far: what overlaps begins when it has ended */
-    uint32_t packets, packets_beside; /* last parts on packets beside light on lane 0, on lane 1 */
-    uint32_t step;
-} writer;
-
-static weir_code depend(writer *w, weir_program_op *op, uint32_t on, weir_err *err)
-{
-    if (on == WEIR_NONE) {
-        return WEIR_OK;
-    }
-    uint32_t *after = weir_arena_alloc(w->b->made->arena, op->after_count + 1, sizeof *after);
-    if (!after) {
-        return no_memory(err);
-    }
-    for (uint32_t i = 0; i < op->after_count; i++) {
-        after[i] = op->after[i];
-    }
-    after[op->after_count++] = on;
-    op->after = after;
-    return WEIR_OK;
-}
-
-/* Lane 0 goes on: after what it has to wait for on other lanes. */
-static weir_code go_on(writer *w, weir_program_op *op, weir_err *err)
-{
-    weir_code code = depend(w, op, w->joined, err);
-    code = code == WEIR_OK ? depend(w, op, w->packets, err) : code;
-    w->joined = w->packets = WEIR_NONE;
-    return code;
-}
-
-static weir_code write_compute(writer *w, const weir_phase *phase, weir_err *err)
-{
-    weir_program_op *op = &w->ops[w->count];
-    *op = (weir_program_op){.kind = WEIR_STEP_COMPUTE,
-                            .name = phase->name,
-                            .duration_ns = weir_ns_from_s(phase->compute_s),
-                            .cause = WEIR_CAUSE_COMPUTE_GEMM,
-                            .step = w->step};
-    weir_code code = go_on(w, op, err);
-    w->before = w->count++;
-    return code;
-}
-
-static weir_code write_exchange(writer *w, const weir_phase *phase, uint32_t exchange,
-                                weir_err *err)
-{
-    weir_program_op *op = &w->ops[w->count];
-    weir_code code = WEIR_OK;
-    *op = (weir_program_op){.kind = WEIR_STEP_EXCHANGE,
-                            .lane = phase->overlap ? 1 : 0,
-                            .name = phase->name,
-                            .exchange = exchange,
-                            .step = w->step};
-    if (phase->overlap) {
-        code = depend(w, op, w->before, err);
-        w->beside = w->count;
-    } else {
-        code = go_on(w, op, err);
-        w->before = w->count;
-    }
-    w->count++;
-    return code;
-}
-
-/* Packets beside light, lane 2: they begin with the phase, and what follows it waits for both. */
-static weir_code write_packets(writer *w, const weir_phase *phase, uint32_t exchange, writer *start,
-                               weir_err *err)
-{
-    weir_program_op *op = &w->ops[w->count];
-    *op = (weir_program_op){.kind = WEIR_STEP_EXCHANGE,
-                            .lane = 2,
-                            .name = phase->name,
-                            .exchange = exchange,
-                            .step = w->step};
-    weir_code code = depend(w, op, start->before, err);
-    code = code == WEIR_OK ? depend(w, op, start->joined, err) : code;
-    code = code == WEIR_OK ? depend(w, op, start->packets, err) : code;
-    *(phase->overlap ? &w->packets_beside : &w->packets) = w->count++;
-    return code;
-}
-
-/* One repetition: computing, then the exchange or its parts. anew: circuits are set again for it.
- */
-static weir_code write_repetition(writer *w, uint32_t number, bool anew, weir_err *err)
-{
-    const weir_phase *phase = &w->b->network->scenario->phases[number];
-    uint32_t exchange = w->b->exchange_of_phase[number];
-    weir_code code = weir_ns_from_s(phase->compute_s) > 0 ? write_compute(w, phase, err) : WEIR_OK;
-    if (code != WEIR_OK || exchange == WEIR_NONE) {
-        return code;
-    }
-    writer start = *w;
-    const weir_phase_road *road = &w->b->network->roads[number];
-    if (!road->part_count) {
-        return write_exchange(w, phase, exchange + (anew ? 1 : 0), err);
-    }
-    for (uint32_t k = 0; k < road->part_count && code == WEIR_OK; k++) {
-        code = road->parts[k].circuits ? write_exchange(w, phase, exchange + k, err)
-                                       : write_packets(w, phase, exchange + k, &start, err);
-    }
-    return code;
-}
-
-bool weir_program_is_anew(double changing_share, uint64_t repetition)
-{
-    return (uint64_t)floor((double)(repetition + 1) * changing_share + 1e-9) % 2 == 1;
-}
-
-static weir_code write_program(builder *b, weir_err *err)
-{
-    const weir_fabric_scenario *scenario = b->network->scenario;
-    uint64_t count = op_count(b);
-    if (count >= UINT32_MAX) {
-        return weir_err_set(err, WEIR_ERR_LIMIT, "%s: more than 4e9 operations of a device",
-                            scenario->file);
-    }
-    writer w = {.b = b,
-                .joined = WEIR_NONE,
-                .beside = WEIR_NONE,
-                .before = WEIR_NONE,
-                .packets = WEIR_NONE,
-                .packets_beside = WEIR_NONE};
-    w.ops = weir_arena_alloc(b->made->arena, count ? (size_t)count : 1, sizeof *w.ops);
-    if (!w.ops) {
-        return no_memory(err);
-    }
-    weir_code code = WEIR_OK;
-    for (w.step = 0; w.step < scenario->steps; w.step++) {
-        w.joined = w.beside;
-        if (w.packets == WEIR_NONE ||
-            (w.packets_beside != WEIR_NONE && w.packets_beside > w.packets)) {
-            w.packets = w.packets_beside; /* the later one on that lane */
-        }
-        w.beside = w.packets_beside = WEIR_NONE;
-        for (uint32_t i = 0; i < scenario->phase_count; i++) {
-            uint32_t times = scenario->phases[i].times;
-            for (uint32_t k = 0; k < times && code == WEIR_OK; k++) {
-                bool anew =
-                    b->made->phases[i].changes &&
-                    weir_program_is_anew(b->network->changing_share, (uint64_t)w.step * times + k);
-                code = write_repetition(&w, i, anew, err);
-            }
-        }
-    }
-    b->made->ops = w.ops;
-    b->made->program = (weir_program){w.ops, w.count};
-    return code;
-}
-
-static weir_code reserve(builder *b, weir_err *err)
+static weir_code reserve(program_builder *b, weir_err *err)
 {
     const weir_fabric_scenario *scenario = b->network->scenario;
     weir_traffic_program *made = b->made;
@@ -427,7 +252,7 @@ static weir_code reserve(builder *b, weir_err *err)
     size_t exchanges = 1;
     made->arena = weir_arena_new();
     if (!made->arena) {
-        return no_memory(err);
+        return program_no_memory(err);
     }
     for (uint32_t i = 0; i < phases; i++) {
         weir_traffic_groups groups = {0};
@@ -455,20 +280,20 @@ static weir_code reserve(builder *b, weir_err *err)
     return made->plans && made->exchanges && made->phase_of_exchange && made->phases &&
                    b->exchange_of_phase && b->scratch
                ? WEIR_OK
-               : no_memory(err);
+               : program_no_memory(err);
 }
 
 weir_code weir_traffic_program_build(const weir_program_network *network,
                                      weir_traffic_program *program, weir_err *err)
 {
     weir_traffic_program made = {0};
-    builder b = {.network = network, .made = &made};
+    program_builder b = {.network = network, .made = &made};
     weir_code code = reserve(&b, err);
     for (uint32_t i = 0; i < network->scenario->phase_count && code == WEIR_OK; i++) {
         code = add_phase(&b, i, err);
     }
     if (code == WEIR_OK) {
-        code = write_program(&b, err);
+        code = program_write(&b, err);
     }
     if (code == WEIR_OK) {
         *program = made;

@@ -1,63 +1,19 @@
 /* fabric_values.c: the bottleneck structure of each exchange, summed over a step. */
-#include "study/fabric_values.h"
-
-#include "base/text.h"
+#include "study/fabric_values_inside.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { KINDS_MAX = 64, SHOWN_MAX = 10 };
-
 static const double percent = 0.01;
 
-/* Links alike, both directions of their cables. */
-typedef struct {
-    weir_link_ends ends;
-    weir_tier tier;
-    double bytes_per_s;
-    bool is_circuit;
-    uint32_t count;
-    weir_link_id best;  /* that one of them which is worth most */
-    double best_s;      /* what is gained by it */
-    double structure_s; /* by all, as the structure says */
-    double gain_s, loss_s;
-} link_kind;
-
-/* One of the links that are worth most by themselves. */
-typedef struct {
-    weir_link_id link;
-    double gain_s, loss_s;
-} single_link;
-
-typedef struct {
-    const weir_layout *layout;
-    const weir_net *net;
-    uint32_t links;
-    link_kind kinds[KINDS_MAX];
-    uint32_t kind_count;
-    uint8_t *kind_of; /* by link; KINDS_MAX: none */
-    double *value;    /* by link, of one round */
-    double *seconds;  /* by link, of a step */
-    double *pace_s;   /* by link, of a step: while the pace hangs on it */
-    single_link singles[SHOWN_MAX];
-    uint32_t single_count; /* 0: not chosen yet */
-    /* of the exchange that is looked at */
-    weir_fluid *fluid;
-    double *gain;      /* by body id */
-    weir_body_id *ids; /* of the round, in order */
-    const weir_body **bodies;
-    uint32_t body_count, body_room;
-    double times; /* of its rounds in a step, as far as they are exposed */
-} values;
-
-static weir_code no_memory(weir_err *err)
+weir_code values_no_memory(weir_err *err)
 {
     return weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the values of links");
 }
 
 /* --- kinds --- */
 
-static uint8_t find_kind(values *v, weir_link_id link)
+static uint8_t find_kind(link_values *v, weir_link_id link)
 {
     weir_link_ends ends = weir_layout_ends(v->layout, link);
     link_kind k = {.ends = ends.from <= ends.to ? ends : (weir_link_ends){ends.to, ends.from},
@@ -86,16 +42,17 @@ static uint8_t find_kind(values *v, weir_link_id link)
     return (uint8_t)i;
 }
 
-static weir_code start(values *v, const weir_fabric_play *play, weir_err *err)
+static weir_code start(link_values *v, const weir_fabric_play *play, weir_err *err)
 {
-    *v = (values){.layout = play->network.layout, .net = weir_layout_net(play->network.layout)};
+    *v =
+        (link_values){.layout = play->network.layout, .net = weir_layout_net(play->network.layout)};
     v->links = weir_net_count(v->net);
     v->kind_of = malloc((size_t)v->links + 1);
     v->value = calloc((size_t)v->links + 1, sizeof *v->value);
     v->seconds = calloc((size_t)v->links + 1, sizeof *v->seconds);
     v->pace_s = calloc((size_t)v->links + 1, sizeof *v->pace_s);
     if (!v->kind_of || !v->value || !v->seconds || !v->pace_s) {
-        return no_memory(err);
+        return values_no_memory(err);
     }
     for (weir_link_id i = 0; i < v->links; i++) {
         v->kind_of[i] = find_kind(v, i);
@@ -103,7 +60,7 @@ static weir_code start(values *v, const weir_fabric_play *play, weir_err *err)
     return WEIR_OK;
 }
 
-static void finish(values *v)
+static void finish(link_values *v)
 {
     free(v->kind_of);
     free(v->value);
@@ -117,14 +74,14 @@ static void finish(values *v)
 
 /* --- a round --- */
 
-static double time_of(const values *v, uint32_t i)
+static double time_of(const link_values *v, uint32_t i)
 {
     double rate = weir_fluid_rate(v->fluid, v->ids[i]);
     return rate > 0 ? v->bodies[i]->size / rate : 0; /* what is broken is told elsewhere */
 }
 
 /* The body that ends last, the first of several. */
-static uint32_t find_last(const values *v)
+static uint32_t find_last(const link_values *v)
 {
     uint32_t last = 0;
     for (uint32_t i = 1; i < v->body_count; i++) {
@@ -133,7 +90,7 @@ static uint32_t find_last(const values *v)
     return last;
 }
 
-static weir_code enter_round(values *v, const weir_exchange *exchange, uint32_t round,
+static weir_code enter_round(link_values *v, const weir_exchange *exchange, uint32_t round,
                              weir_err *err)
 {
     weir_code code = WEIR_OK;
@@ -153,7 +110,7 @@ static weir_code enter_round(values *v, const weir_exchange *exchange, uint32_t 
     return code == WEIR_OK ? weir_fluid_solve(v->fluid, WEIR_SOLVE_FULL, err) : code;
 }
 
-static weir_code set_kind(values *v, uint32_t kind, double factor, weir_err *err)
+static weir_code set_kind(link_values *v, uint32_t kind, double factor, weir_err *err)
 {
     weir_code code = WEIR_OK;
     for (weir_link_id i = 0; i < v->links && code == WEIR_OK; i++) {
@@ -166,7 +123,7 @@ static weir_code set_kind(values *v, uint32_t kind, double factor, weir_err *err
 }
 
 /* Both sides: what the round gains from 1 % more of a kind, and loses with 1 % less. */
-static weir_code try_kind(values *v, uint32_t kind, double round_s, weir_err *err)
+static weir_code try_kind(link_values *v, uint32_t kind, double round_s, weir_err *err)
 {
     weir_code code = set_kind(v, kind, 1 + percent, err);
     if (code == WEIR_OK) {
@@ -180,7 +137,7 @@ static weir_code try_kind(values *v, uint32_t kind, double round_s, weir_err *er
     return code;
 }
 
-static weir_code read_round(values *v, weir_err *err)
+static weir_code read_round(link_values *v, weir_err *err)
 {
     uint32_t last = find_last(v);
     double round_s = time_of(v, last), rate = weir_fluid_rate(v->fluid, v->ids[last]);
@@ -208,7 +165,7 @@ static weir_code read_round(values *v, weir_err *err)
 }
 
 /* A link alone, both sides. What carries nothing changes nothing. */
-static weir_code try_single(values *v, single_link *single, double round_s, weir_err *err)
+static weir_code try_single(link_values *v, single_link *single, double round_s, weir_err *err)
 {
     double rate = weir_net_bytes_per_s(v->net, single->link), s[2] = {0};
     static const double factors[2] = {1 + percent, 1 - percent};
@@ -229,7 +186,7 @@ static weir_code try_single(values *v, single_link *single, double round_s, weir
     return code == WEIR_OK ? weir_fluid_solve(v->fluid, WEIR_SOLVE_CHOOSE, err) : code;
 }
 
-static weir_code try_singles(values *v, weir_err *err)
+static weir_code try_singles(link_values *v, weir_err *err)
 {
     double round_s = time_of(v, find_last(v));
     weir_code code = WEIR_OK;
@@ -241,7 +198,8 @@ static weir_code try_singles(values *v, weir_err *err)
 
 /* --- an exchange --- */
 
-static weir_code reserve(values *v, const weir_exchange *exchange, uint32_t *rounds, weir_err *err)
+static weir_code reserve(link_values *v, const weir_exchange *exchange, uint32_t *rounds,
+                         weir_err *err)
 {
     uint32_t bodies = 0;
     *rounds = 0;
@@ -258,10 +216,11 @@ static weir_code reserve(values *v, const weir_exchange *exchange, uint32_t *rou
     v->ids = calloc((size_t)bodies + 1, sizeof *v->ids);
     v->bodies = calloc((size_t)bodies + 1, sizeof *v->bodies);
     v->gain = calloc((size_t)bodies + 1, sizeof *v->gain); /* ids, if none is used again */
-    return v->ids && v->bodies && v->gain ? weir_fluid_new(v->net, &v->fluid, err) : no_memory(err);
+    return v->ids && v->bodies && v->gain ? weir_fluid_new(v->net, &v->fluid, err)
+                                          : values_no_memory(err);
 }
 
-static weir_code read_exchange(values *v, const weir_exchange *exchange, weir_err *err)
+static weir_code read_exchange(link_values *v, const weir_exchange *exchange, weir_err *err)
 {
     uint32_t rounds;
     weir_code code = reserve(v, exchange, &rounds, err);
@@ -297,7 +256,7 @@ static double exposed_share(const weir_fabric_scenario *scenario, const weir_fab
     return hidden_s > 0 ? fmin(1, fmax(0, (exposed_s - blocking_s) / hidden_s)) : 0;
 }
 
-static weir_code read_step(values *v, const weir_fabric_scenario *scenario,
+static weir_code read_step(link_values *v, const weir_fabric_scenario *scenario,
                            const weir_fabric_play *play, double overlapped_share, weir_err *err)
 {
     const weir_traffic_program *program = &play->program;
@@ -314,121 +273,11 @@ static weir_code read_step(values *v, const weir_fabric_scenario *scenario,
     return code;
 }
 
-/* --- into the result --- */
-
-static void find_best(values *v)
-{
-    for (weir_link_id i = 0; i < v->links; i++) {
-        link_kind *kind = v->kind_of[i] < KINDS_MAX ? &v->kinds[v->kind_of[i]] : NULL;
-        if (kind && v->seconds[i] > kind->best_s * (1 + 1e-9)) {
-            kind->best = i;
-            kind->best_s = v->seconds[i];
-        }
-    }
-}
-
-/* By the slope, as for kinds; ties: the first. */
-static void choose_singles(values *v)
-{
-    for (; v->single_count < SHOWN_MAX; v->single_count++) {
-        weir_link_id best = WEIR_NONE;
-        for (weir_link_id i = 0; i < v->links; i++) {
-            bool is_taken = !(v->seconds[i] > 0);
-            for (uint32_t k = 0; k < v->single_count && !is_taken; k++) {
-                is_taken = v->singles[k].link == i;
-            }
-            if (!is_taken && (best == WEIR_NONE || v->seconds[i] > v->seconds[best] * (1 + 1e-9))) {
-                best = i;
-            }
-        }
-        if (best == WEIR_NONE) {
-            return;
-        }
-        v->singles[v->single_count] = (single_link){.link = best};
-    }
-}
-
-/* Worth more: by what less of it costs, which ties do not hide. NULL: no other is worth a thing. */
-static link_kind *take_next(values *v)
-{
-    link_kind *best = NULL;
-    for (uint32_t i = 0; i < v->kind_count; i++) {
-        link_kind *kind = &v->kinds[i];
-        if (kind->count > 0 && kind->structure_s > 0 &&
-            (!best || kind->structure_s > best->structure_s * (1 + 1e-9))) {
-            best = kind;
-        }
-    }
-    return best;
-}
-
-/* NULL: no memory. */
-static const char *name_of(const values *v, weir_result *result, weir_link_id link)
-{
-    weir_text name = {0};
-    weir_layout_name(v->layout, link, &name);
-    const char *kept =
-        name.failed ? NULL : weir_result_copy(result, (weir_str){name.p, (uint32_t)name.n});
-    weir_text_clear(&name);
-    return kept;
-}
-
-static weir_code keep_kinds(values *v, weir_result *result, weir_err *err)
-{
-    weir_fabric_result *fabric = result->fabric;
-    weir_fabric_value_row *rows = weir_arena_alloc(result->arena, SHOWN_MAX, sizeof *rows);
-    uint32_t count = 0;
-    if (!rows) {
-        return no_memory(err);
-    }
-    find_best(v);
-    for (link_kind *kind; count < SHOWN_MAX && (kind = take_next(v)) != NULL;) {
-        rows[count] = (weir_fabric_value_row){.link = name_of(v, result, kind->best),
-                                              .tier = weir_tier_name(kind->tier),
-                                              .multiplicity = kind->count,
-                                              .marginal_s_per_percent = kind->gain_s,
-                                              .loss_s_per_percent = kind->loss_s,
-                                              .structure_s_per_percent = kind->structure_s};
-        if (!rows[count++].link) {
-            return no_memory(err);
-        }
-        kind->count = 0; /* taken */
-    }
-    fabric->values = rows;
-    fabric->value_count = count;
-    return WEIR_OK;
-}
-
-static weir_code keep_singles(const values *v, double step_s, weir_result *result, weir_err *err)
-{
-    weir_fabric_single_row *rows = weir_arena_alloc(result->arena, SHOWN_MAX, sizeof *rows);
-    if (!rows) {
-        return no_memory(err);
-    }
-    for (uint32_t i = 0; i < v->single_count; i++) {
-        const single_link *single = &v->singles[i];
-        weir_link_id link = single->link;
-        rows[i] = (weir_fabric_single_row){
-            .link = name_of(v, result, link),
-            .tier = weir_tier_name(weir_layout_tier(v->layout, link)),
-            .pace_share = step_s > 0 ? fmin(1, v->pace_s[link] / step_s) : 0,
-            .marginal_s_per_percent = single->gain_s,
-            .loss_s_per_percent = single->loss_s,
-            .structure_s_per_percent = v->seconds[link]};
-        if (!rows[i].link) {
-            return no_memory(err);
-        }
-    }
-    result->fabric->singles = rows;
-    result->fabric->single_count = v->single_count;
-    return WEIR_OK;
-}
-
 weir_code weir_fabric_find_values(const weir_fabric_scenario *scenario,
                                   const weir_fabric_play *play, weir_result *result,
                                   uint32_t candidate, weir_err *err)
 {
-    values v;
+    link_values v;
     const weir_fabric_candidate_row *row = &result->fabric->candidates[candidate];
     double share = exposed_share(scenario, play, row);
     weir_code code = start(&v, play, err);
@@ -436,14 +285,14 @@ weir_code weir_fabric_find_values(const weir_fabric_scenario *scenario,
         code = read_step(&v, scenario, play, share, err);
     }
     if (code == WEIR_OK) {
-        code = keep_kinds(&v, result, err);
+        code = values_keep_kinds(&v, result, err);
     }
     if (code == WEIR_OK) {
-        choose_singles(&v);
+        values_choose_singles(&v);
         code = v.single_count ? read_step(&v, scenario, play, share, err) : WEIR_OK;
     }
     if (code == WEIR_OK) {
-        code = keep_singles(&v, row->step_s, result, err);
+        code = values_keep_singles(&v, row->step_s, result, err);
     }
     finish(&v);
     return code;

@@ -5,8 +5,8 @@
  * 22(3), 2006. Failures are a Poisson process; they also hit checkpoints and restarts. Work between
  * two checkpoints of w = interval + stall then takes M e^(R/M) (e^(w/M) - 1) (Daly, equation 13),
  * M the mean time between failures of the job and R detection plus restart. A copy that is written
- * while work goes on is safe write - stall later; a failure before that goes back to the one before:
- * of w seconds a share of (write - stall) / w loses w more, so R is longer by write - stall.
+ * while work goes on is safe write - stall later; a failure before that goes back one more copy: of
+ * w seconds a share of (write - stall) / w loses w more, so R is longer by write - stall.
  *
  * Rates and times: presets/reliability.yaml. Not here: the step itself. */
 #ifndef WEIR_TRAIN_GOODPUT_H

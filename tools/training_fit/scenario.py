@@ -142,6 +142,14 @@ def nic(config):
     return USUAL_NIC.get(family(config), ("cx7-400g", 1))
 
 
+def node_link(config, kind):
+    """Jean Zay joins the devices of a node by four NVLinks, not by twelve (bigscience/bloom, model
+    card: "8 GPUs per node using NVLink 4 inter-gpu connects, 4 OmniPath links")."""
+    if config.file == "bigscience_tr11":
+        return {"like": NODE_LINKS[kind], "rate": "100 GB/s"}
+    return NODE_LINKS[kind]
+
+
 def cluster(config):
     kind, gpus = family(config), config.gpus
     devices = config.number("gpus_per_node", 8) or 8
@@ -152,7 +160,7 @@ def cluster(config):
         devices -= 1
     preset, share = nic(config)
     made = {"accelerator": accelerator(config), "nodes": gpus // devices, "devices": devices,
-            "node_link": NODE_LINKS[kind], "nic": preset,
+            "node_link": node_link(config, kind), "nic": preset,
             "library": "nccl-2.18" if kind == "a100" else "nccl-2.27"}
     if share != 1 and devices > 1:
         made["nics"] = max(1, int(devices * share))

@@ -54,34 +54,40 @@ weir_span_id path_device_last_ended(path *p, weir_device_id d, int64_t local)
     return p->failed ? WEIR_NONE : last_ended(p, ends, local);
 }
 
-weir_span_id path_sync_last_ended(path *p, weir_rank_id rank, int64_t local)
+/* Blocking calls of the rank's launching threads; pairs NULL: they are only counted. */
+static uint32_t syncs_list(const path *p, weir_rank_id rank, weir_sort_pair *pairs)
 {
     const ledger_run *run = p->run;
-    by_end *ends = &p->sync_ends[rank];
-    for (int fill = 0; !ends->made && !p->failed && fill < 2; fill++) {
-        uint32_t n = 0;
-        for (uint32_t l = 0; l < run->lane_count; l++) {
-            const weir_lane *lane = &run->lanes[l];
-            bool wanted = p->launches[l] && lane->rank == rank;
-            for (uint32_t k = 0; wanted && k < lane->span_count; k++) {
-                weir_span_id s = lane->first_span + k;
-                if (run->spans.kind[s] == WEIR_SPAN_RUNTIME &&
-                    ledger_host_activity(run, s) == WEIR_HOST_SYNC) {
-                    if (fill) {
-                        ends->pairs[n] = (weir_sort_pair){(uint64_t)ledger_end(run, s), s};
-                    }
-                    n++;
-                }
+    uint32_t n = 0;
+    for (uint32_t l = 0; l < run->lane_count; l++) {
+        const weir_lane *lane = &run->lanes[l];
+        bool wanted = p->launches[l] && lane->rank == rank;
+        for (uint32_t k = 0; wanted && k < lane->span_count; k++) {
+            weir_span_id s = lane->first_span + k;
+            if (run->spans.kind[s] != WEIR_SPAN_RUNTIME ||
+                ledger_host_activity(run, s) != WEIR_HOST_SYNC) {
+                continue;
             }
+            if (pairs) {
+                pairs[n] = (weir_sort_pair){(uint64_t)ledger_end(run, s), s};
+            }
+            n++;
         }
-        if (!fill) {
-            ends->pairs = malloc((n + (size_t)1) * sizeof *ends->pairs);
-            p->failed = ends->pairs == NULL;
-        } else {
-            ends->count = n;
+    }
+    return n;
+}
+
+weir_span_id path_sync_last_ended(path *p, weir_rank_id rank, int64_t local)
+{
+    by_end *ends = &p->sync_ends[rank];
+    if (!ends->made && !p->failed) {
+        uint32_t n = syncs_list(p, rank, NULL);
+        ends->pairs = malloc((n + (size_t)1) * sizeof *ends->pairs);
+        if (ends->pairs) {
+            ends->count = syncs_list(p, rank, ends->pairs);
             ends->made = true;
-            p->failed = !weir_sort_pairs(ends->pairs, n);
         }
+        p->failed = !ends->pairs || !weir_sort_pairs(ends->pairs, n);
     }
     return p->failed ? WEIR_NONE : last_ended(p, ends, local);
 }

@@ -1,30 +1,15 @@
-#include "codec/yaml.h"
+/* yaml.c: documents read with libfyaml, into nodes of their own (yaml.h). */
+#include "codec/yaml_inside.h"
 
-#include "base/arena.h"
-#include "base/nearest.h"
 #include "base/sort.h"
 
 #include <assert.h>
 #include <libfyaml.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_BYTES = 16 << 20,
-    MAX_DEPTH = 64,
-    MAX_NODES = 1000000,
-    EXCERPT = 60,  /* bytes of the input that a sentence shows */
-    INPUT = 280,   /* bytes of the name of an input and a key in it */
-    EXPECTED = 320 /* bytes of the words that it expected */
-};
-
-struct weir_yaml {
-    weir_arena *arena;
-    const char *name;
-    const weir_yaml_node *root;
-};
+enum { MAX_BYTES = 16 << 20, MAX_DEPTH = 64, MAX_NODES = 1000000 };
 
 /* A collection that is still open. */
 typedef struct {
@@ -39,111 +24,6 @@ typedef struct {
     uint32_t depth, nodes, documents;
     weir_yaml_node *root;
 } builder;
-
-/* --- errors ------------------------------------------------------------------------------- */
-
-static weir_code fail_in(const char *input, uint32_t line, uint32_t column, weir_err *err,
-                         const char *sentence)
-{
-    bool first = err && err->code == WEIR_OK;
-    if (line == 0) {
-        return weir_err_set(err, WEIR_ERR_INPUT, "%s: %s", input, sentence);
-    }
-    weir_err_set(err, WEIR_ERR_INPUT, "%s:%u:%u: %s", input, line, column, sentence);
-    if (first) {
-        err->line = line;
-        err->column = column;
-    }
-    return WEIR_ERR_INPUT;
-}
-
-static weir_code fail_at(const weir_yaml *doc, uint32_t line, uint32_t column, weir_err *err,
-                         const char *sentence)
-{
-    return fail_in(doc->name, line, column, err, sentence);
-}
-
-static const char *origin(const weir_yaml *doc, const weir_yaml_node *node)
-{
-    return node->origin ? node->origin : doc->name;
-}
-
-/* Writes text for a sentence: cut, control bytes as '?'. */
-static void excerpt(char out[EXCERPT + 4], weir_str text)
-{
-    uint32_t n = text.n < EXCERPT ? text.n : EXCERPT;
-    while (n < text.n && n > 0 && ((unsigned char)text.p[n] & 0xC0) == 0x80) {
-        n--; /* never cut inside a UTF-8 character */
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text.p[i];
-        out[i] = c < 0x20 || c == 0x7F ? '?' : (char)c;
-    }
-    memcpy(out + n, n < text.n ? "..." : "", n < text.n ? 4 : 1);
-}
-
-/* Whether the key is one of those that "--set a.b.c" names. */
-static bool names_key(weir_str name, weir_str key)
-{
-    for (uint32_t at = 0; (at = weir_str_find(name, key, at)) < name.n; at++) {
-        uint32_t end = at + key.n;
-        bool begins = at > 0 && (name.p[at - 1] == '.' || name.p[at - 1] == ' ');
-        if (begins && (end == name.n || name.p[end] == '.')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Of a value without a place its key tells where it is: "--set network: switch". */
-static const char *input_of(const weir_yaml *doc, const weir_yaml_node *node, char room[INPUT])
-{
-    const char *name = origin(doc, node);
-    if (node->line > 0 || node->key.n == 0 || names_key(weir_str_from(name), node->key)) {
-        return name;
-    }
-    char key[EXCERPT + 4];
-    excerpt(key, node->key);
-    snprintf(room, INPUT, "%s: %s", name, key);
-    return room;
-}
-
-weir_code weir_yaml_fail(const weir_yaml *doc, const weir_yaml_node *node, weir_err *err,
-                         const char *fmt, ...)
-{
-    char sentence[400], input[INPUT];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(sentence, sizeof sentence, fmt, args);
-    va_end(args);
-    return fail_in(input_of(doc, node, input), node->line, node->column, err, sentence);
-}
-
-weir_code weir_yaml_fail_key(const weir_yaml *doc, const weir_yaml_node *member, weir_err *err,
-                             const char *fmt, ...)
-{
-    char sentence[400];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(sentence, sizeof sentence, fmt, args);
-    va_end(args);
-    return fail_in(origin(doc, member), member->key_line, member->key_column, err, sentence);
-}
-
-weir_code weir_yaml_reject(const weir_yaml *doc, const weir_yaml_node *node, const char *expected,
-                           weir_err *err)
-{
-    char found[EXCERPT + 4];
-    if (node->kind != WEIR_YAML_SCALAR) {
-        return weir_yaml_fail(doc, node, err, "found %s %s, expected %s",
-                              node->count > 0 ? "a" : "an empty",
-                              node->kind == WEIR_YAML_MAPPING ? "mapping" : "list", expected);
-    }
-    excerpt(found, node->text);
-    return weir_yaml_fail(doc, node, err, "found '%s', expected %s", found, expected);
-}
-
-/* --- building ----------------------------------------------------------------------------- */
 
 static weir_code no_memory(weir_err *err)
 {
@@ -188,7 +68,7 @@ static weir_code add_node(builder *b, weir_yaml_kind kind, struct fy_event *even
     uint32_t line, column;
     place(event, &line, &column);
     if (++b->nodes > MAX_NODES) {
-        return fail_at(b->doc, line, column, b->err, "found more than a million nodes");
+        return yaml_fail_at(b->doc, line, column, b->err, "found more than a million nodes");
     }
     weir_yaml_node *node = top ? top->member : NULL;
     if (!node) {
@@ -224,10 +104,11 @@ static weir_code open_collection(builder *b, weir_yaml_kind kind, struct fy_even
     place(event, &line, &column);
     level *top = b->depth ? &b->levels[b->depth - 1] : NULL;
     if (top && top->node->kind == WEIR_YAML_MAPPING && !top->member) {
-        return fail_at(b->doc, line, column, b->err, "found a collection as a key, expected text");
+        return yaml_fail_at(b->doc, line, column, b->err,
+                            "found a collection as a key, expected text");
     }
     if (b->depth == MAX_DEPTH) {
-        return fail_at(b->doc, line, column, b->err, "found more than 64 levels");
+        return yaml_fail_at(b->doc, line, column, b->err, "found more than 64 levels");
     }
     weir_code code = add_node(b, kind, event, &node);
     if (code == WEIR_OK) {
@@ -263,11 +144,11 @@ static weir_code check_twice(builder *b, const weir_yaml_node *mapping)
     for (uint32_t i = 1; i < n && code == WEIR_OK; i++) {
         const weir_yaml_node *twin = sorted[i];
         if (weir_str_eq(twin->key, sorted[i - 1]->key)) {
-            char key[EXCERPT + 4], sentence[160];
-            excerpt(key, twin->key);
+            char key[YAML_EXCERPT + 4], sentence[160];
+            yaml_excerpt(key, twin->key);
             snprintf(sentence, sizeof sentence, "found key '%s' again, it is already on line %u",
                      key, sorted[i - 1]->key_line);
-            code = fail_at(b->doc, twin->key_line, twin->key_column, b->err, sentence);
+            code = yaml_fail_at(b->doc, twin->key_line, twin->key_column, b->err, sentence);
         }
     }
     free(sorted);
@@ -303,8 +184,8 @@ static weir_code take_event(builder *b, struct fy_event *event)
     case FYET_DOCUMENT_START:
         place(event, &line, &column);
         if (b->documents++ > 0) {
-            return fail_at(b->doc, line, column, b->err,
-                           "found a second document, expected one in a file");
+            return yaml_fail_at(b->doc, line, column, b->err,
+                                "found a second document, expected one in a file");
         }
         return WEIR_OK;
     case FYET_MAPPING_START:
@@ -320,8 +201,8 @@ static weir_code take_event(builder *b, struct fy_event *event)
         return add_scalar(b, event);
     case FYET_ALIAS:
         place(event, &line, &column);
-        return fail_at(b->doc, line, column, b->err,
-                       "found an alias, expected the value itself: aliases are not supported");
+        return yaml_fail_at(b->doc, line, column, b->err,
+                            "found an alias, expected the value itself: aliases are not supported");
     default:
         return WEIR_OK;
     }
@@ -337,8 +218,8 @@ static weir_code syntax_error(const weir_yaml *doc, struct fy_diag *diag, weir_e
     }
     char sentence[200];
     snprintf(sentence, sizeof sentence, "%s", first->msg ? first->msg : "not YAML");
-    return fail_at(doc, (uint32_t)(first->line > 0 ? first->line : 1),
-                   (uint32_t)(first->column > 0 ? first->column : 1), err, sentence);
+    return yaml_fail_at(doc, (uint32_t)(first->line > 0 ? first->line : 1),
+                        (uint32_t)(first->column > 0 ? first->column : 1), err, sentence);
 }
 
 static weir_code build(builder *b, struct fy_parser *parser, struct fy_diag *diag)
@@ -424,7 +305,7 @@ static weir_code check_text(const weir_yaml *doc, const char *bytes, size_t n, w
     for (size_t i = 0; i < n; i += length) {
         length = character((const unsigned char *)bytes + i, n - i);
         if (length == 0) {
-            return fail_at(doc, line, column, err, "found bytes that are no UTF-8 text");
+            return yaml_fail_at(doc, line, column, err, "found bytes that are no UTF-8 text");
         }
         bool is_end = bytes[i] == '\n';
         line += is_end;
@@ -508,93 +389,4 @@ const weir_yaml_node *weir_yaml_root(const weir_yaml *doc)
 const char *weir_yaml_name(const weir_yaml *doc)
 {
     return doc->name;
-}
-
-/* --- reading ------------------------------------------------------------------------------ */
-
-const weir_yaml_node *weir_yaml_find(const weir_yaml_node *mapping, const char *key)
-{
-    weir_str wanted = weir_str_from(key);
-    if (mapping->kind != WEIR_YAML_MAPPING) {
-        return NULL;
-    }
-    for (const weir_yaml_node *m = mapping->first; m; m = m->next) {
-        if (weir_str_eq(m->key, wanted)) {
-            return m;
-        }
-    }
-    return NULL;
-}
-
-weir_code weir_yaml_need(const weir_yaml *doc, const weir_yaml_node *mapping, const char *key,
-                         weir_yaml_kind kind, const weir_yaml_node **node, weir_err *err)
-{
-    static const char *const kinds[] = {"a value", "a mapping", "a list"};
-    const weir_yaml_node *found = weir_yaml_find(mapping, key);
-    if (!found) {
-        return weir_yaml_fail(doc, mapping, err, "found no key '%s', which is needed here", key);
-    }
-    if (kind != WEIR_YAML_ANY && found->kind != kind) {
-        return weir_yaml_reject(doc, found, kinds[kind], err);
-    }
-    *node = found;
-    return WEIR_OK;
-}
-
-weir_code weir_yaml_check_keys(const weir_yaml *doc, const weir_yaml_node *node,
-                               const char *const *known, uint32_t known_count, weir_err *err)
-{
-    if (node->kind != WEIR_YAML_MAPPING) {
-        return weir_yaml_reject(doc, node, "a mapping", err);
-    }
-    for (const weir_yaml_node *m = node->first; m; m = m->next) {
-        uint32_t i = 0;
-        while (i < known_count && !weir_str_eq(m->key, weir_str_from(known[i]))) {
-            i++;
-        }
-        if (i == known_count) {
-            char key[EXCERPT + 4], expected[EXPECTED];
-            weir_expected_word(m->key, known, known_count, expected, sizeof expected);
-            excerpt(key, m->key);
-            return weir_yaml_fail_key(doc, m, err, "found unknown key '%s', expected %s", key,
-                                      expected);
-        }
-    }
-    return WEIR_OK;
-}
-
-weir_code weir_yaml_uint(const weir_yaml *doc, const weir_yaml_node *node, uint64_t max,
-                         uint64_t *value, weir_err *err)
-{
-    uint64_t v = 0;
-    bool ok = node->kind == WEIR_YAML_SCALAR && node->text.n > 0;
-    for (uint32_t i = 0; ok && i < node->text.n; i++) {
-        char c = node->text.p[i];
-        ok = c >= '0' && c <= '9' && !__builtin_mul_overflow(v, 10u, &v) &&
-             !__builtin_add_overflow(v, (uint64_t)(c - '0'), &v);
-    }
-    if (!ok || v > max) {
-        char expected[64];
-        snprintf(expected, sizeof expected, "a whole number up to %llu", (unsigned long long)max);
-        return weir_yaml_reject(doc, node, expected, err);
-    }
-    *value = v;
-    return WEIR_OK;
-}
-
-weir_code weir_yaml_choice(const weir_yaml *doc, const weir_yaml_node *node,
-                           const char *const *words, uint32_t word_count, uint32_t *index,
-                           weir_err *err)
-{
-    if (node->kind == WEIR_YAML_SCALAR) {
-        for (uint32_t i = 0; i < word_count; i++) {
-            if (weir_str_eq(node->text, weir_str_from(words[i]))) {
-                *index = i;
-                return WEIR_OK;
-            }
-        }
-    }
-    char expected[EXPECTED];
-    weir_expected_word(node->text, words, word_count, expected, sizeof expected);
-    return weir_yaml_reject(doc, node, expected, err);
 }

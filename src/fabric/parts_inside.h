@@ -45,7 +45,8 @@ const char *part_id(const void *part);
 /* The part of that id, or NULL. */
 const void *parts_find(const weir_parts *parts, part_kind kind, weir_str id);
 
-/* Reads presets/links ... ocs, transport.yaml (parts_read.c) and presets/prices (prices.c). */
+/* Reads presets/links ... ocs (parts_read.c), transport.yaml (parts_transport.c) and presets/prices
+ * (prices.c). */
 weir_code parts_load_kind(weir_parts *parts, part_kind kind, weir_err *err);
 weir_code parts_load_transport(weir_parts *parts, weir_err *err);
 weir_code parts_load_prices(weir_parts *parts, weir_err *err);
@@ -54,6 +55,9 @@ weir_code parts_load_prices(weir_parts *parts, weir_err *err);
 weir_code parts_read_part(weir_parts *parts, part_kind kind, const weir_yaml *doc,
                           const weir_yaml_node *node, const void **part, weir_err *err);
 
+/* Whether a mapping has a source and one of the known words for how sure it is. */
+weir_code parts_check_confidence(const weir_yaml *doc, const weir_yaml_node *mapping,
+                                 weir_err *err);
 /* The value of a figure of a preset, {value:, source:, url:, confidence:, date:, note:}: source and
  * confidence must be there. */
 weir_code parts_read_figure(const weir_yaml *doc, const weir_yaml_node *node,

@@ -135,7 +135,8 @@ weir_code weir_report_train_sweep(weir_text *out, const weir_train_sweep *sweep,
     table t;
     weir_text_add(out, WEIR_STR("SIMULATED  "));
     weir_text_escaped(out, weir_str_from(sweep->scenario_name), 0);
-    weir_text_printf(out, ": %u plans in closed form\n\n", (unsigned)sweep->row_count);
+    weir_text_printf(out, ": %u plan%s in closed form\n\n", (unsigned)sweep->row_count,
+                     sweep->row_count == 1 ? "" : "s");
     table_begin(&t, aligns + KEYS_MOST - sweep->key_count);
     put_headings(&t, sweep);
     for (uint32_t i = 0; i < sweep->row_count; i++) {

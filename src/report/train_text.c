@@ -86,7 +86,8 @@ static void put_rates(const page *p, const weir_training_result *t)
     if (t->hardware_tflops_per_device > t->model_tflops_per_device * 1.005) {
         weir_text_add(&line, WEIR_STR(" ("));
         weir_quantity_digits(&line, t->hardware_tflops_per_device);
-        weir_text_add(&line, WEIR_STR(" with recomputation)"));
+        weir_text_add(&line, t->recomputes ? WEIR_STR(" with recomputation)")
+                                           : WEIR_STR(" with masked pairs)"));
     }
     if (!isnan(t->goodput) && isfinite(t->checkpoint_interval_s)) {
         weir_text_add(&line, WEIR_STR(", goodput "));
@@ -186,9 +187,29 @@ static bool is_alike(const weir_training_stage_row *a, const weir_training_stage
            busy <= 1e-3 * (double)a->busy_ns;
 }
 
+/* Of the rows that one line stands for: the least and the most. */
+typedef struct {
+    double memory[2], bubble[2]; /* bytes; share of the stage's time in percent */
+} stage_range;
+
+static stage_range range_of(const weir_training_result *t, uint32_t first, uint32_t last)
+{
+    stage_range r = {{INFINITY, 0}, {INFINITY, 0}};
+    for (uint32_t i = first; i <= last; i++) {
+        const weir_training_stage_row *row = &t->stage_rows[i];
+        double bubble = 100 * weir_quantity_share(row->bubble_ns, row->wall_ns);
+        r.memory[0] = fmin(r.memory[0], row->memory_bytes);
+        r.memory[1] = fmax(r.memory[1], row->memory_bytes);
+        r.bubble[0] = fmin(r.bubble[0], bubble);
+        r.bubble[1] = fmax(r.bubble[1], bubble);
+    }
+    return r;
+}
+
 static void put_stage(table *rows, const weir_training_result *t, uint32_t first, uint32_t last)
 {
     const weir_training_stage_row *row = &t->stage_rows[first];
+    stage_range range = range_of(t, first, last);
     weir_text_printf(table_cell(rows), "  %u", row->stage);
     if (last > first) {
         weir_text_printf(table_cell(rows), " to %u", t->stage_rows[last].stage);
@@ -196,13 +217,22 @@ static void put_stage(table *rows, const weir_training_result *t, uint32_t first
     weir_text_add(table_cell(rows), row->is_critical ? WEIR_STR(" <- path") : WEIR_STR(""));
     table_end(rows);
     table_int(rows, row->layers);
-    weir_quantity_si(table_cell(rows), row->memory_bytes, "B");
+    if (range.memory[1] > 1.005 * range.memory[0]) {
+        weir_quantity_digits(table_cell(rows), range.memory[0] * 1e-9);
+        weir_text_add(table_cell(rows), WEIR_STR(" to "));
+    }
+    weir_quantity_si(table_cell(rows), range.memory[1], "B");
     table_end(rows);
     put_seconds(rows, row->forward_s);
     put_seconds(rows, row->backward_s);
     weir_quantity_percent(table_cell(rows), row->busy_ns, row->wall_ns);
     table_end(rows);
-    weir_quantity_percent(table_cell(rows), row->bubble_ns, row->wall_ns);
+    if (range.bubble[1] > range.bubble[0] + 0.5) {
+        weir_quantity_fixed(table_cell(rows), range.bubble[0], range.bubble[0] < 1);
+        weir_text_add(table_cell(rows), WEIR_STR(" to "));
+    }
+    weir_quantity_fixed(table_cell(rows), range.bubble[1], range.bubble[1] < 1);
+    weir_text_add(table_cell(rows), WEIR_STR(" %"));
     table_end(rows);
 }
 
@@ -268,7 +298,14 @@ static void add_checkpoints(weir_text *line, const weir_training_result *t)
 static void put_failures(const page *p, const weir_training_result *t)
 {
     weir_text line = {0};
-    if (!isnan(t->goodput)) {
+    if (!isnan(t->goodput) && !isfinite(t->mtbf_s)) {
+        weir_text_add(&line, WEIR_STR("Failures: none are expected"));
+        if (isfinite(t->checkpoint_interval_s)) {
+            add_checkpoints(&line, t);
+        } else {
+            weir_text_char(&line, '.');
+        }
+    } else if (!isnan(t->goodput)) {
         weir_text_add(&line, WEIR_STR("Failures: one in "));
         add_long(&line, t->mtbf_s);
         add_checkpoints(&line, t);

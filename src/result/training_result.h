@@ -66,6 +66,7 @@ typedef struct {
     double tokens_per_s, tokens_per_s_per_device;
     double model_tflops_per_device, hardware_tflops_per_device;
     double mfu, hfu;
+    bool recomputes;    /* hfu counts what is computed again, besides masked pairs */
     const char *flops;  /* "exact", "megatron", "palm", "megatron-2021" */
     const char *format; /* whose peak: "bf16" */
     double bubble_share;

@@ -176,13 +176,18 @@ static weir_code put(const train_figures *f, const stratum *row, const char *why
     double error = t->band_outside ? 0 : row->error;
     t->low_s = t->step_s * (1 - error);
     t->high_s = t->step_s * (1 + error);
+    if (t->step_s > t->closed_step_s * 1.0005) {
+        add(&basis, "as undisturbed steps");
+    }
     for (uint32_t i = 0; i < RESPECTS && !is_beyond; i++) {
         add(&basis, row->words[i]);
     }
     add(&basis, is_beyond ? "more than twice the devices of any published row" : why);
     if (!t->band_outside) {
-        weir_text_printf(&basis, "%s90 %% of %llu published rows are that near",
-                         basis.n ? ": " : "", (unsigned long long)row->rows);
+        bool is_sheet = strcmp(row->regime, "datasheet") == 0;
+        weir_text_printf(&basis, "%s90 %% of %llu published rows are that near%s",
+                         basis.n ? ": " : "", (unsigned long long)row->rows,
+                         is_sheet ? " with such kernels" : "");
     }
     t->band_basis =
         basis.failed || !basis.p ? NULL : weir_result_copy(f->result, weir_str_from(basis.p));

@@ -62,6 +62,7 @@ static void fill_rates(const train_figures *f, weir_training_result *t)
     t->model_tflops_per_device = flop.model / t->step_s / devices * 1e-12;
     t->hardware_tflops_per_device = flop.hardware / t->step_s / devices * 1e-12;
     t->mfu = peak > 0 ? t->model_tflops_per_device * 1e12 / peak : NAN;
+    t->recomputes = f->scenario->job.plan.recompute != WEIR_RECOMPUTE_PLAN_NONE;
     t->hfu = peak > 0 ? t->hardware_tflops_per_device * 1e12 / peak : NAN;
     t->flops = FORMULAS[f->options->flops];
     t->format = f->scenario->precision;
@@ -112,11 +113,8 @@ static const char *describe_plan(const train_figures *f)
     const struct {
         const char *name;
         uint32_t size;
-    } axes[] = {{"tp", p->tensor},
-                {"cp", p->context},
-                {"pp", p->pipeline},
-                {"ep", p->expert},
-                {"dp", p->data}};
+    } axes[] = {{"tp", p->tensor}, {"cp", p->context},        {"pp", p->pipeline},
+                {"ep", p->expert}, {"etp", p->expert_tensor}, {"dp", p->data}};
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
         if (axes[i].size > 1) {
             weir_text_printf(&text, "%s%s%u", text.n ? " " : "", axes[i].name, axes[i].size);

@@ -202,7 +202,15 @@ static weir_code read_lists(train_reader *r, const train_raw_plan *raw, weir_tra
     if (code == WEIR_OK && raw->recompute_parts) {
         code = read_parts(r, raw->recompute_parts, plan, err);
     }
-    return code == WEIR_OK && raw->recompute ? read_recompute(r, raw->recompute, plan, err) : code;
+    if (code == WEIR_OK && raw->recompute) {
+        code = read_recompute(r, raw->recompute, plan, err);
+    }
+    if (code == WEIR_OK && raw->recompute_parts &&
+        plan->recompute != WEIR_RECOMPUTE_PLAN_SELECTIVE) {
+        return weir_yaml_reject(r->source.doc, raw->recompute_parts,
+                                "recompute: selective beside it", err);
+    }
+    return code;
 }
 
 /* Passes of a step are listed one by one. More stages than there can be are train_check.h's. */
@@ -226,16 +234,21 @@ static weir_code choose_precision(train_reader *r, const weir_yaml_node *node, t
                                   weir_err *err)
 {
     enum { BF16 = 0, FP16 = 1 };
+    const weir_yaml_node *documents = weir_yaml_find(node, "packed_mean_length");
+    if (documents && raw->packed_mean_length > raw->plan.sequence) {
+        return weir_yaml_fail(r->source.doc, documents, err,
+                              "found documents longer than the %u tokens of a sequence",
+                              (unsigned)raw->plan.sequence);
+    }
     const weir_accelerator *a = r->scenario->cluster.accelerator;
     const weir_yaml_node *written = weir_yaml_find(node, "precision");
     bool lacks_bf16 =
         a && !(a->peak_flop_per_s[WEIR_DTYPE_BF16] > 0) && a->peak_flop_per_s[WEIR_DTYPE_FP16] > 0;
     if (raw->precision == BF16 && lacks_bf16 && written) {
-        return weir_yaml_fail(
-            r->source.doc, written, err,
-            "plan.precision: found bf16, which %s does not calculate in, expected "
-            "for example fp16",
-            a->name);
+        return weir_yaml_fail(r->source.doc, written, err,
+                              "found bf16, which %s does not calculate in, expected "
+                              "for example fp16",
+                              a->name);
     }
     raw->precision = raw->precision == BF16 && lacks_bf16 ? FP16 : raw->precision;
     r->scenario->precision = train_precisions[raw->precision];

@@ -1,4 +1,5 @@
 /* train_check_stages.c: the rules of stages, schedules and what is computed again. */
+#include "model/model_memory.h"
 #include "train/schedule.h"
 #include "train/train_check_inside.h"
 
@@ -98,11 +99,31 @@ static bool check_schedule(const checker *c)
                : check_fail(c, fault.key, 0, "%s", fault.text);
 }
 
+/* Parts that this model has. */
+static bool check_parts(const checker *c)
+{
+    const weir_model *m = c->job->model;
+    uint32_t parts = c->job->plan.recompute_parts;
+    if ((parts & WEIR_RECOMPUTE_UP) && !weir_model_is_latent(m)) {
+        return check_fail(c, "plan.recompute_parts", 0,
+                          "found up, the projections from latents, for a model without latent "
+                          "attention, expected for example core, norms, activation");
+    }
+    if ((parts & WEIR_RECOMPUTE_EXPERTS) && weir_model_moe_layers(m) == 0) {
+        return check_fail(c, "plan.recompute_parts", 0,
+                          "found experts for a model without them, expected for example network");
+    }
+    return true;
+}
+
 static bool check_recompute(const checker *c)
 {
     const weir_train_plan *p = &c->job->plan;
     uint32_t positions = p->pipeline * p->chunks;
     uint32_t most = (c->job->model->layers + positions - 1) / positions;
+    if (p->recompute == WEIR_RECOMPUTE_PLAN_SELECTIVE) {
+        return check_parts(c);
+    }
     if (p->recompute != WEIR_RECOMPUTE_PLAN_BLOCK && p->recompute_layers > 0) {
         return check_fail(c, "plan.recompute_layers", 0,
                           "found %u without recompute: block, expected both, or neither",

@@ -25,9 +25,9 @@ weir_code train_figure_band(const train_figures *f, weir_err *err);
 weir_code train_figure_axes(const train_figures *f, weir_err *err);
 weir_code train_figure_circuits(const train_figures *f, weir_err *err);
 weir_code train_figure_stages(const train_figures *f, weir_err *err);
-/* train_link_blame.c: the verdict names who has a weak link, where that is what the step suffers
- * from. Behind the headline. */
-weir_code train_blame_link(const train_figures *f, weir_err *err);
+/* train_blame.c: the verdict names who has a weak link or a slow GPU, where that is what the step
+ * suffers from. Behind the headline. */
+weir_code train_blame(const train_figures *f, weir_err *err);
 
 #define TRAIN_NO_MEMORY(err)                                                                       \
     weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the training step")

@@ -192,7 +192,7 @@ static weir_code describe(study *s, weir_err *err)
                                    .result = s->result};
     weir_code (*const parts[])(const train_figures *, weir_err *) = {
         train_figure_headline, train_figure_band,   train_figure_axes,
-        train_figure_circuits, train_figure_stages, train_blame_link};
+        train_figure_circuits, train_figure_stages, train_blame};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         weir_code code = parts[i](&figures, err);
         if (code != WEIR_OK) {

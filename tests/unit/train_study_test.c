@@ -267,6 +267,20 @@ static void a_slow_device_makes_it_slower_than_foretold(void **state)
     const weir_training_result *t = s.result->training;
     assert_true(t->step_s > 1.05 * t->closed_step_s);
     assert_true(s.result->straggler_count > 0);
+    assert_true(s.result->verdict.blames);
+    assert_int_equal(s.result->verdict.rank, 3);
+    assert_int_equal(s.result->verdict.reason, WEIR_REASON_SLOW_DEVICE);
+    assert_string_equal(s.result->verdict.node, "node 0");
+    assert_non_null(strstr(s.result->verdict.sentence, "its kernels take 1.50 times as long"));
+    clear(&s);
+}
+
+static void a_device_that_is_fast_is_not_blamed(void **state)
+{
+    (void)state;
+    const weir_train_options options = {0};
+    studied s = must_study(SMALL "disturb: {slow: [{device: 3, factor: 0.9}]}\n", &options);
+    assert_false(s.result->verdict.blames);
     clear(&s);
 }
 
@@ -363,6 +377,7 @@ int main(void)
         cmocka_unit_test(stages_share_out_the_model),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),
         cmocka_unit_test(a_slow_device_makes_it_slower_than_foretold),
+        cmocka_unit_test(a_device_that_is_fast_is_not_blamed),
         cmocka_unit_test(a_weak_link_is_blamed_on_its_device),
         cmocka_unit_test(a_link_that_never_works_again_is_an_error),
         cmocka_unit_test(nobody_is_blamed_for_a_plan),

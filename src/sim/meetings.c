@@ -134,6 +134,13 @@ static weir_code next_round(sim_engine *engine, uint32_t id, weir_err *err)
     return code;
 }
 
+/* INT64_MAX where there is no such moment: check_length of spmd.c refuses the run then. */
+static int64_t later_ns(int64_t at_ns, double by_s)
+{
+    int64_t end_ns;
+    return __builtin_add_overflow(at_ns, weir_ns_from_s(by_s), &end_ns) ? INT64_MAX : end_ns;
+}
+
 static weir_code begin(sim_engine *engine, uint32_t id, int64_t begin_ns, weir_err *err)
 {
     sim_meeting *meeting = &engine->meetings[id];
@@ -141,7 +148,7 @@ static weir_code begin(sim_engine *engine, uint32_t id, int64_t begin_ns, weir_e
     meeting->state = MEETING_MOVES;
     meeting->begin_ns = begin_ns;
     if (row->is_fixed) {
-        return conclude(engine, id, begin_ns + weir_ns_from_s(row->latency_s + row->alone_s), err);
+        return conclude(engine, id, later_ns(begin_ns, row->latency_s + row->alone_s), err);
     }
     meeting->end_s = (double)begin_ns * 1e-9;
     return next_round(engine, id, err);

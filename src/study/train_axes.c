@@ -43,7 +43,7 @@ static weir_training_traffic_row traffic_row(const train_figures *f, weir_train_
     const weir_train_job *job = &f->scenario->job;
     const weir_train_network *network = &job->network;
     weir_axis_span span = weir_train_span(job, axis);
-    bool is_inside = span.nodes <= 1;
+    bool is_inside = span.nodes <= 1 && network->node_bytes_per_s > 0; /* else over their NICs */
     double busy_s = computing_s(f->step), bytes = f->step->axis[axis].bytes;
     double seconds = f->step->axis[axis].seconds;
     int64_t steps = f->scenario->steps ? f->scenario->steps : 1;

@@ -65,10 +65,12 @@ static weir_code add_host(train_reader *r, const weir_yaml_node *node, const wei
         host ? scenario_plain_members(host, about, weir_yaml_name(r->shelf->hosts), arena) : NULL;
     *whole = scenario_plain_members(node, ours, NULL, arena);
     if (*whole && !host && !weir_yaml_find(node, "nic")) {
-        return weir_yaml_fail(r->source.doc, node, err,
-                              "found no nic, which is needed: presets/hosts.yaml has no usual node "
-                              "of %.60s, expected for example nic: cx7-400g, and node_link",
-                              name);
+        return weir_yaml_fail(
+            r->source.doc, node, err,
+            "found no nic, which is needed: presets/hosts.yaml has no usual node "
+            "of %.60s, expected for example nic: cx7-400g, and node_link: nvlink4 "
+            "or, where the host joins the devices, pcie: pcie5-x16",
+            name);
     }
     if (*whole && host) {
         *whole = under ? weir_settings_overlay(*whole, under, arena) : NULL;
@@ -99,12 +101,13 @@ static weir_code take_parts(train_reader *r, bool own, weir_parts **parts, weir_
 
 /* --- links -------------------------------------------------------------------------------- */
 
-/* Of a device to all others of its node. */
+/* Of a device to all others of its node: by what joins them, or through the host, over the links
+ * that it has to it. 0: over their NICs. */
 static double node_rate(const weir_cluster *c)
 {
     const weir_link_part *link = c->node_link;
     if (!link) {
-        return c->devices > 1 && c->pcie ? c->pcie->bytes_per_s : 0;
+        return c->pcie ? c->pcie->bytes_per_s : 0;
     }
     double cables = link->wiring == WEIR_NODE_MESHED ? c->devices - 1.0
                     : link->wiring == WEIR_NODE_RING ? 2
@@ -112,15 +115,23 @@ static double node_rate(const weir_cluster *c)
     return link->bytes_per_s * cables;
 }
 
+/* Of a device to its NICs, and on from them. */
+static double nic_rate(const weir_cluster *c)
+{
+    double share = c->nic->bytes_per_s * c->nics / c->devices;
+    return c->pcie && c->pcie->bytes_per_s < share ? c->pcie->bytes_per_s : share;
+}
+
 static weir_code note_links(train_reader *r, weir_err *err)
 {
     const weir_cluster *c = &r->scenario->cluster;
     weir_train_network *net = &r->scenario->job.network;
+    const weir_link_part *joins = c->node_link ? c->node_link : c->pcie;
     bool is_switched = c->node_link && c->node_link->wiring == WEIR_NODE_SWITCHED;
     *net = (weir_train_network){.devices_per_node = c->devices,
                                 .node_bytes_per_s = node_rate(c),
-                                .nic_bytes_per_s = c->nic->bytes_per_s * c->nics / c->devices,
-                                .node_transport = c->node_link ? c->node_link->id : NULL,
+                                .nic_bytes_per_s = nic_rate(c),
+                                .node_transport = joins ? joins->id : NULL,
                                 .network_transport = c->nic->id,
                                 .has_node_reduction = is_switched};
     for (uint32_t a = 0; a < WEIR_AXIS_COUNT; a++) {

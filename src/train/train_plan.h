@@ -157,7 +157,8 @@ typedef struct {
  * scales them for networks that are not free of contention (study/ plays them). */
 typedef struct {
     uint32_t devices_per_node;
-    double node_bytes_per_s, nic_bytes_per_s;       /* of a device, one direction, raw */
+    /* of a device, one direction, raw; node 0: a node's devices exchange over their NICs */
+    double node_bytes_per_s, nic_bytes_per_s;
     const char *node_transport, *network_transport; /* of the library; NULL: nearest rate */
     bool has_node_reduction, has_network_reduction;
     const weir_library *library;    /* NULL: bandwidth only */

@@ -67,7 +67,7 @@ static weir_axis_span spread(uint32_t ranks, uint64_t stride, uint32_t node)
     return (weir_axis_span){ranks, (ranks + together - 1) / together};
 }
 
-static weir_axis_span span_of(const weir_train_job *job, weir_train_group group)
+static weir_axis_span placed(const weir_train_job *job, weir_train_group group)
 {
     const weir_train_plan *p = &job->plan;
     uint32_t node = job->network.devices_per_node;
@@ -92,6 +92,15 @@ static weir_axis_span span_of(const weir_train_job *job, weir_train_group group)
     default:
         return weir_train_span(job, weir_train_group_axis(group));
     }
+}
+
+weir_axis_span weir_train_wire_span(const weir_train_job *job, weir_train_group group)
+{
+    weir_axis_span span = placed(job, group);
+    if (!(job->network.node_bytes_per_s > 0)) { /* nothing joins a node's devices but their NICs */
+        span.nodes = span.ranks;
+    }
+    return span;
 }
 
 static double factor_of(const weir_train_job *job, weir_train_group group)
@@ -133,7 +142,7 @@ weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
                           weir_collective_kind kind, double bytes)
 {
     const weir_train_network *net = &job->network;
-    weir_axis_span span = span_of(job, group);
+    weir_axis_span span = weir_train_wire_span(job, group);
     weir_wire wire = {0};
     if (span.ranks <= 1 || !(bytes > 0)) {
         return wire;

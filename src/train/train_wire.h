@@ -27,6 +27,10 @@ typedef struct {
 weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
                           weir_collective_kind kind, double bytes);
 
+/* Between how many nodes a group exchanges; where nothing but NICs joins the devices of a node, as
+ * many as it has ranks. */
+weir_axis_span weir_train_wire_span(const weir_train_job *job, weir_train_group group);
+
 weir_train_axis weir_train_group_axis(weir_train_group group);
 weir_comm_kind weir_train_comm_kind(weir_collective_kind kind);
 weir_cause weir_train_comm_cause(weir_collective_kind kind);

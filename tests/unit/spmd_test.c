@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include <math.h>
+
 static weir_spans spans_of(const weir_spmd_run *run)
 {
     return weir_timeline_spans(run->timeline);
@@ -442,6 +444,29 @@ static void a_faster_device_may_slow_the_step_where_transfers_contend(void **sta
     assert_int_equal(contended_end_ns(0.01), 11980000); /* 0.02 alone, 1.96 at half the rate */
 }
 
+/* --- the end of time --- */
+
+/* 1 ms of computing, then a transfer that no number of nanoseconds holds: refused, not the past. */
+static void a_transfer_without_end_is_refused(void **state)
+{
+    (void)state;
+    static const double alone_s[] = {9.3e9, 1e300, INFINITY};
+    for (size_t i = 0; i < sizeof alone_s / sizeof *alone_s; i++) {
+        spmd_fixture f;
+        spmd_open(&f, 2, 2, 1e9);
+        uint32_t exchange = spmd_all_reduce(&f, "tensor", 2, 1, 1e6, 1e-6);
+        weir_plan *plan = (weir_plan *)(uintptr_t)f.exchanges[exchange].groups[0].plan;
+        plan->body_count = plan->rounds[0].body_count = 0;
+        plan->rounds[0].alone_s = alone_s[i];
+        uint32_t p = spmd_program(&f);
+        spmd_compute(&f, p, 0, 1000000);
+        spmd_exchange(&f, p, 0, exchange);
+        assert_int_equal(weir_spmd_play(&f.spmd, &f.run, &f.err), WEIR_ERR_INPUT);
+        assert_non_null(strstr(f.err.text, "expected fewer bytes or faster links"));
+        spmd_close(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -452,6 +477,7 @@ int main(void)
         cmocka_unit_test(with_several_streams_anomalies_are_few),
         cmocka_unit_test(a_faster_device_may_slow_the_step_where_transfers_contend),
         cmocka_unit_test(a_stage_that_stands_plays_as_one_set_anew),
+        cmocka_unit_test(a_transfer_without_end_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,63 @@ static void a_mesh_has_a_cable_to_each_other_device(void **state)
     weir_train_scenario_clear(&s);
 }
 
+/* Without a link between them devices exchange through the host, and over their NICs where nothing
+ * is known of it. */
+static void devices_that_no_link_joins_exchange_through_the_host(void **state)
+{
+    static const weir_setting sets[] = {{"cluster.node_link", "none"},
+                                        {"cluster.pcie", "pcie5-x16"}};
+    weir_train_scenario s;
+    read_with(sets, 1, &s);
+    assert_true(s.job.network.node_bytes_per_s == 0);
+    assert_true(s.job.network.nic_bytes_per_s == 50e9);
+    weir_train_scenario_clear(&s);
+    read_with(sets, 2, &s);
+    assert_true(s.job.network.node_bytes_per_s == 63e9); /* presets/links/pcie5-x16.yaml */
+    assert_false(s.job.network.has_node_reduction);
+    weir_train_scenario_clear(&s);
+}
+
+static void a_nic_is_no_faster_than_the_link_to_it(void **state)
+{
+    static const weir_setting slow = {"cluster.pcie", "{like: pcie5-x16, rate: 8 GB/s}"};
+    weir_train_scenario s;
+    read_with(&slow, 1, &s);
+    assert_true(s.job.network.nic_bytes_per_s == 8e9);
+    assert_true(s.job.network.node_bytes_per_s == 450e9);
+    weir_train_scenario_clear(&s);
+    read_set("cluster.pcie", "pcie5-x16", &s);
+    assert_true(s.job.network.nic_bytes_per_s == 50e9);
+    weir_train_scenario_clear(&s);
+}
+
+static double step_s(const weir_train_job *job)
+{
+    weir_train_step step;
+    weir_err err = {0};
+    weir_train_scratch *scratch = weir_train_scratch_new();
+    assert_int_equal(weir_train_step_of(job, scratch, &step, &err), WEIR_OK);
+    weir_train_scratch_free(scratch);
+    return step.step_s;
+}
+
+/* NVLink carries 450 GB/s, PCIe 63, a NIC 50. */
+static void a_slower_way_between_devices_never_makes_the_step_shorter(void **state)
+{
+    static const weir_setting sets[] = {
+        {"plan.tensor", "8"}, {"cluster.node_link", "none"}, {"cluster.pcie", "pcie5-x16"}};
+    double last_s = 0;
+    static const uint32_t counts[] = {1, 3, 2};
+    for (int i = 0; i < 3; i++) {
+        weir_train_scenario s;
+        read_with(sets, counts[i], &s);
+        double now_s = step_s(&s.job);
+        assert_true(isfinite(now_s) && now_s > last_s);
+        last_s = now_s;
+        weir_train_scenario_clear(&s);
+    }
+}
+
 static void a_rack_of_72_is_one_node(void **state)
 {
     static const weir_setting sets[] = {{"cluster.accelerator", "gb200"},
@@ -429,9 +486,10 @@ static void a_precision_keeps_its_word(void **state)
 
 static void an_accelerator_without_a_usual_node_needs_its_nic(void **state)
 {
-    refused("cluster.accelerator", "v100-sxm-32gb",
+    refused("cluster.accelerator", "l4",
             "job.yaml:2:10: found no nic, which is needed: presets/hosts.yaml has no usual node of "
-            "v100-sxm-32gb, expected for example nic: cx7-400g, and node_link");
+            "l4, expected for example nic: cx7-400g, and node_link: nvlink4 or, where the host "
+            "joins the devices, pcie: pcie5-x16");
     refused("cluster.accelerator", "gb",
             "--set cluster.accelerator: found 'gb', expected 'gb200' or 'gb300'");
     refused("cluster.accelerator", "b20-sxm",
@@ -447,6 +505,9 @@ int main(void)
         cmocka_unit_test(the_rest_follows_from_the_shortest_scenario),
         cmocka_unit_test(what_is_written_overrules_the_usual_node),
         cmocka_unit_test(a_mesh_has_a_cable_to_each_other_device),
+        cmocka_unit_test(devices_that_no_link_joins_exchange_through_the_host),
+        cmocka_unit_test(a_nic_is_no_faster_than_the_link_to_it),
+        cmocka_unit_test(a_slower_way_between_devices_never_makes_the_step_shorter),
         cmocka_unit_test(a_rack_of_72_is_one_node),
         cmocka_unit_test(chunks_make_the_schedule_interleaved),
         cmocka_unit_test(kernels_may_be_those_of_the_datasheet),

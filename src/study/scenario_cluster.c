@@ -135,7 +135,10 @@ weir_code scenario_read_cluster(scenario_reader *r, const weir_yaml_node *node, 
         code = weir_parts_read_link(parts, doc, raw.node_link, &made->node_link, err);
     }
     if (code == WEIR_OK && linked && made->node_link->wiring == WEIR_NODE_UNLINKED) {
-        return weir_yaml_reject(doc, raw.node_link, "a link that joins devices of a node", err);
+        return weir_yaml_reject(doc, raw.node_link,
+                                "a link that joins devices of a node; where the host does that: "
+                                "node_link: none and pcie: pcie5-x16",
+                                err);
     }
     if (code == WEIR_OK) {
         code = weir_parts_read_nic(parts, doc, raw.nic, &made->nic, err);

@@ -227,7 +227,8 @@ static void says_what_is_wrong_with_a_cluster(void **state)
         {BAD("nodes: 8, nic: cx7-400g, accelerator: h100-smx"),
          "t.yaml:1:49: found 'h100-smx', expected 'h100-sxm'"},
         {BAD("nodes: 8, nic: cx7-400g, node_link: pcie5-x16"),
-         "t.yaml:1:47: found 'pcie5-x16', expected a link that joins devices of a node"},
+         "t.yaml:1:47: found 'pcie5-x16', expected a link that joins devices of a node; where the "
+         "host does that: node_link: none and pcie: pcie5-x16"},
         {BAD("nodes: 8, nic: cx7-400g, nodelink: nvlink4"),
          "t.yaml:1:36: found unknown key 'nodelink', expected 'node_link'"},
     };

@@ -484,6 +484,57 @@ static void a_precision_keeps_its_word(void **state)
     weir_train_scenario_clear(&s);
 }
 
+/* Rates of a device from presets/links and nics, multiplied by hand: a mesh of eight has seven
+ * cables, one of four three, a ring two; a torus has two links along each of its directions. */
+static void usual_nodes_have_links_and_nics(void **state)
+{
+    static const struct {
+        const char *id;
+        uint32_t devices;
+        double node, nic;
+    } nodes[] = {{"v100-sxm-16gb", 8, 150e9, 6.25e9},
+                 {"v100-sxm-32gb", 16, 150e9, 6.25e9},
+                 {"h100-pcie", 8, 63e9, 25e9},
+                 {"mi250x", 8, 100e9, 12.5e9},
+                 {"mi325x", 8, 448e9, 50e9},
+                 {"mi350x", 8, 537.6e9, 50e9},
+                 {"mi355x", 8, 537.6e9, 50e9},
+                 {"ascend-910b", 8, 196e9, 25e9},
+                 {"gh200", 4, 450e9, 25e9},
+                 {"tpu-v4", 4, 0, 90e9},
+                 {"tpu-v5p", 4, 0, 180e9}};
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        const weir_setting sets[] = {
+            {"cluster.accelerator", nodes[i].id},
+            {"plan.precision", strncmp(nodes[i].id, "v100", 4) == 0 ? "fp16" : "bf16"}};
+        weir_train_scenario s;
+        read_with(sets, 2, &s);
+        assert_int_equal(s.job.network.devices_per_node, nodes[i].devices);
+        assert_true(fabs(s.job.network.node_bytes_per_s - nodes[i].node) <= 1e-9 * nodes[i].node);
+        assert_true(fabs(s.job.network.nic_bytes_per_s - nodes[i].nic) <= 1e-9 * nodes[i].nic);
+        assert_true(isfinite(step_s(&s.job)));
+        weir_train_scenario_clear(&s);
+    }
+}
+
+/* What the sentences about l4 and about PCIe as a node's link say can be written as it stands. */
+static void hints_about_links_lead_to_a_scenario_that_is_read(void **state)
+{
+    static const weir_setting sets[] = {{"cluster.accelerator", "l4"},
+                                        {"cluster.nic", "cx7-400g"},
+                                        {"cluster.pcie", "pcie5-x16"},
+                                        {"cluster.node_link", "none"}};
+    weir_train_scenario s;
+    for (uint32_t count = 3; count <= 4; count++) {
+        read_with(sets, count, &s);
+        assert_true(s.job.network.node_bytes_per_s == 63e9);
+        weir_train_scenario_clear(&s);
+    }
+    refused("cluster.node_link", "pcie5-x16",
+            "--set cluster.node_link: found 'pcie5-x16', expected a link that joins devices of a "
+            "node; where the host does that: node_link: none and pcie: pcie5-x16");
+}
+
 static void an_accelerator_without_a_usual_node_needs_its_nic(void **state)
 {
     refused("cluster.accelerator", "l4",
@@ -530,6 +581,8 @@ int main(void)
         cmocka_unit_test(values_without_unit_or_out_of_range_are_refused),
         cmocka_unit_test(formats_that_the_hardware_lacks_are_refused),
         cmocka_unit_test(a_precision_keeps_its_word),
+        cmocka_unit_test(usual_nodes_have_links_and_nics),
+        cmocka_unit_test(hints_about_links_lead_to_a_scenario_that_is_read),
         cmocka_unit_test(an_accelerator_without_a_usual_node_needs_its_nic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

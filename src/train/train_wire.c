@@ -123,8 +123,8 @@ static double factor_of(const weir_train_job *job, weir_train_group group)
     }
 }
 
-/* No factor makes a link faster; switches that reduce make do with fewer bytes than a ring sends.
- */
+/* No factor makes a link faster; switches between nodes that reduce make do with fewer bytes than
+ * a ring sends. */
 static double least_s(const weir_train_network *net, const weir_axis_span *span,
                       weir_collective_kind kind, double sent)
 {
@@ -133,9 +133,7 @@ static double least_s(const weir_train_network *net, const weir_axis_span *span,
     if (span->nodes > 1) {
         return reduces && net->has_network_reduction ? 0 : sent / net->nic_bytes_per_s;
     }
-    return (reduces && net->has_node_reduction) || !(net->node_bytes_per_s > 0)
-               ? 0
-               : sent / net->node_bytes_per_s;
+    return sent / net->node_bytes_per_s;
 }
 
 weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
@@ -153,8 +151,8 @@ weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
         sent = kind == WEIR_COLLECTIVE_ALL_TO_ALL ? bytes * (1 - together / span.ranks)
                                                   : sent / together;
     }
-    wire.bytes = sent;
     if (net->is_infinite) {
+        wire.bytes = sent;
         return wire;
     }
     const weir_collective_shape shape = {.kind = kind,
@@ -174,10 +172,14 @@ weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
     if (net->library &&
         weir_library_choose(net->library, &shape, &wish, &choice, &ignored) == WEIR_OK) {
         wire.seconds = weir_collective_estimate_s(&shape, &choice);
+        if (span.nodes == 1 && choice.algorithm == WEIR_ALGORITHM_NVLS) {
+            sent = bytes * weir_collective_node_factor(&shape, choice.algorithm);
+        }
     } else {
         double rate = span.nodes > 1 ? net->nic_bytes_per_s : net->node_bytes_per_s;
         wire.seconds = sent / rate;
     }
+    wire.bytes = sent;
     wire.seconds = fmax(wire.seconds * factor_of(job, group), least_s(net, &span, kind, sent));
     return wire;
 }

@@ -20,7 +20,7 @@ typedef enum {
 
 typedef struct {
     double seconds;
-    double bytes; /* that a device sends */
+    double bytes; /* that a device sends: over its NIC, or in the node where all are in one */
 } weir_wire;
 
 /* bytes as nccl-tests counts them. Nothing for a group of one. */

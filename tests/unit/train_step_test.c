@@ -185,11 +185,17 @@ static void without_sequence_parallelism_four_all_reduces(void **state)
     (void)state;
     load("llama3-70b");
     sample.job.plan.tensor = 8;
-    double whole = step_of(&sample.job).axis[WEIR_AXIS_TENSOR].bytes;
-    sample.model.layers -= 1;
-    double less = step_of(&sample.job).axis[WEIR_AXIS_TENSOR].bytes;
-    /* 2 forward, 2 backward, each S, of which a ring moves 2 x 7/8 */
-    expect("per layer", whole - less, 4 * 2.0 * 4096 * 8192 * 2 * 7 / 8, 1e-9);
+    for (int sums = 0; sums < 2; sums++) {
+        sample.job.network.has_node_reduction = sums;
+        double whole = step_of(&sample.job).axis[WEIR_AXIS_TENSOR].bytes;
+        sample.model.layers -= 1;
+        double less = step_of(&sample.job).axis[WEIR_AXIS_TENSOR].bytes;
+        sample.model.layers += 1;
+        /* 2 forward, 2 backward, each S, of which a ring moves 2 x 7/8; to switches that sum a
+         * device sends what it has and its part of the sum */
+        double each = sums ? 1 + 1.0 / 8 : 2 * 7.0 / 8;
+        expect("per layer", whole - less, 4 * 2.0 * 4096 * 8192 * each, 1e-9);
+    }
 }
 
 static void stages_hand_over_two_bytes_a_value(void **state)

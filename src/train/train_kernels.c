@@ -22,6 +22,7 @@ void weir_pass_add(weir_pass_cost *pass, const weir_piece *piece)
     } else {
         to->seconds += piece->seconds;
         to->bytes += piece->bytes;
+        weir_wire_parts_add(&to->parts, &piece->parts, 1);
         to->flop += piece->flop;
         to->count += piece->count;
     }
@@ -35,6 +36,8 @@ void weir_pass_join(weir_pass_cost *pass, const weir_pass_cost *other, double ti
         weir_piece piece = other->piece[i];
         piece.seconds *= times;
         piece.bytes *= times;
+        piece.parts = (weir_wire_parts){0};
+        weir_wire_parts_add(&piece.parts, &other->piece[i].parts, times);
         piece.flop *= times;
         piece.count = (uint32_t)(piece.count * times);
         weir_pass_add(pass, &piece);

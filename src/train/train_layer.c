@@ -134,7 +134,7 @@ void weir_train_head_cost(const weir_train_job *job, weir_layer_cost *cost)
     weir_wire small = weir_train_wire(job, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_ALL_REDUCE,
                                       4 * p.tokens); /* maximum, sum, the target's logit */
     layer_add_wire(&cost->forward, WEIR_PIECE_EXCHANGE, WEIR_GROUP_TENSOR,
-                   WEIR_COLLECTIVE_ALL_REDUCE, layer_wire_times(small, 3));
+                   WEIR_COLLECTIVE_ALL_REDUCE, weir_wire_times(small, 3));
     weir_collective_kind back = WEIR_COLLECTIVE_ALL_REDUCE;
     if (p.plan->sequence_parallel) {
         weir_wire gather =

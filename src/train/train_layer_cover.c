@@ -24,8 +24,9 @@ static void split_wire(const layer_pricing *p, weir_pass_cost *pass, weir_train_
                        weir_collective_kind collective, weir_wire wire, double exposed_s)
 {
     double share = wire.seconds > 0 ? fmin(1, exposed_s / wire.seconds) : 1;
-    weir_wire seen = {wire.seconds * share, wire.bytes * share};
-    weir_wire hidden = {wire.seconds - seen.seconds, wire.bytes - seen.bytes};
+    weir_wire seen = weir_wire_times(wire, share);
+    weir_wire hidden = weir_wire_times(wire, 1 - share);
+    hidden.seconds = wire.seconds - seen.seconds;
     layer_add_wire(pass, WEIR_PIECE_EXCHANGE, group, collective, seen);
     layer_add_wire(pass, WEIR_PIECE_HIDDEN, group, collective, hidden);
     const weir_piece slower = {.kind = WEIR_PIECE_COMPUTE,
@@ -48,11 +49,6 @@ void layer_interleave(const layer_pricing *p, weir_pass_cost *pass, weir_collect
     double both = fmin(wire.seconds, cover_s);
     double seen = fmax(1.0 / p->plan->tensor, p->stack->tensor_exposed);
     split_wire(p, pass, WEIR_GROUP_TENSOR, collective, wire, wire.seconds - both + both * seen);
-}
-
-weir_wire layer_wire_times(weir_wire wire, double count)
-{
-    return (weir_wire){wire.seconds * count, wire.bytes * count};
 }
 
 double layer_collectives(const weir_pass_cost *pass)

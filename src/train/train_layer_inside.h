@@ -23,7 +23,6 @@ typedef struct {
 
 /* --- train_layer_cover.c --- */
 
-weir_wire layer_wire_times(weir_wire wire, double count);
 void layer_add_wire(weir_pass_cost *pass, weir_piece_kind kind, weir_train_group group,
                     weir_collective_kind collective, weir_wire wire);
 /* Under kernels that take cover_s: what is longer is seen, and the kernels are slowed down. */

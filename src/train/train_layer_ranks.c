@@ -33,7 +33,7 @@ void layer_tensor_forward(const layer_pricing *p, weir_pass_cost *pass, double b
         weir_wire one = kinds[i] == WEIR_COLLECTIVE_ALL_GATHER
                             ? gather_wire(p)
                             : weir_train_wire(p->job, WEIR_GROUP_TENSOR, kinds[i], p->stream);
-        weir_wire all = layer_wire_times(one, blocks);
+        weir_wire all = weir_wire_times(one, blocks);
         if (sp && p->stack->overlaps_tensor && p->stack->fused_tensor_overlap) {
             layer_interleave(p, pass, kinds[i], all, gemm_s / 2);
         } else {
@@ -51,11 +51,11 @@ void layer_tensor_backward(const layer_pricing *p, double blocks)
         weir_wire all =
             weir_train_wire(p->job, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_ALL_REDUCE, p->stream);
         layer_hide(p, pass, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_ALL_REDUCE,
-                   layer_wire_times(all, blocks), under_wgrad);
+                   weir_wire_times(all, blocks), under_wgrad);
         return;
     }
-    weir_wire gather = layer_wire_times(gather_wire(p), blocks);
-    weir_wire scatter = layer_wire_times(
+    weir_wire gather = weir_wire_times(gather_wire(p), blocks);
+    weir_wire scatter = weir_wire_times(
         weir_train_wire(p->job, WEIR_GROUP_TENSOR, WEIR_COLLECTIVE_REDUCE_SCATTER, p->stream),
         blocks);
     if (bulk && p->stack->fused_tensor_overlap) {
@@ -89,7 +89,7 @@ void layer_context_pass(const layer_pricing *p, weir_pass_cost *pass, double att
         wire = weir_train_wire(p->job, WEIR_GROUP_CONTEXT, WEIR_COLLECTIVE_SEND_RECV,
                                backward ? 2 * kv : kv);
         layer_hide(p, pass, WEIR_GROUP_CONTEXT, WEIR_COLLECTIVE_SEND_RECV,
-                   layer_wire_times(wire, c - 1), attention_s * (c - 1) / c);
+                   weir_wire_times(wire, c - 1), attention_s * (c - 1) / c);
         return;
     case WEIR_CONTEXT_ALL_GATHER:
         wire = weir_train_wire(p->job, WEIR_GROUP_CONTEXT, WEIR_COLLECTIVE_ALL_GATHER, c * kv);
@@ -132,7 +132,10 @@ static weir_wire expert_wire(const layer_pricing *p, double bytes)
     uint32_t nodes = weir_train_span(p->job, WEIR_AXIS_EXPERT).nodes;
     if (p->stack->expert_deepep && nodes > 1 && nic > 0 && !p->job->network.is_infinite) {
         double rate = nic * (nodes == 2 ? most->two_nodes : most->more_nodes);
-        wire.seconds = fmax(wire.seconds, bytes / rate);
+        if (bytes / rate > wire.seconds) {
+            wire.seconds = bytes / rate;
+            wire.parts.nic_s = p->job->network.weak_nic > 0 ? wire.seconds : 0;
+        }
     }
     return wire;
 }
@@ -153,7 +156,7 @@ void layer_expert_pass(const layer_pricing *p, weir_pass_cost *pass, double kern
     double cover = hides ? kernels_s : 0; /* of another micro-batch, always at hand */
     weir_wire there = expert_wire(p, values * sent * (narrow ? 1 : 2));
     weir_wire back = expert_wire(p, values * sent * 2);
-    weir_wire both = {there.seconds + back.seconds, there.bytes + back.bytes};
+    weir_wire both = weir_wire_join(there, back);
     layer_hide(p, pass, WEIR_GROUP_EXPERT, WEIR_COLLECTIVE_ALL_TO_ALL, both, cover);
     weir_wire gather = weir_train_wire(p->job, WEIR_GROUP_EXPERT_TENSOR, WEIR_COLLECTIVE_ALL_GATHER,
                                        2 * values * plan->expert_tensor);
@@ -168,16 +171,11 @@ void layer_expert_pass(const layer_pricing *p, weir_pass_cost *pass, double kern
 
 /* --- weights that are shared out --- */
 
-static weir_wire join(weir_wire a, weir_wire b)
-{
-    return (weir_wire){a.seconds + b.seconds, a.bytes + b.bytes};
-}
-
 static weir_wire weights_wire(const layer_pricing *p, weir_collective_kind kind, double dense,
                               double expert, double bytes)
 {
-    return join(weir_train_wire(p->job, WEIR_GROUP_DATA, kind, dense * bytes),
-                weir_train_wire(p->job, WEIR_GROUP_EXPERT_DATA, kind, expert * bytes));
+    return weir_wire_join(weir_train_wire(p->job, WEIR_GROUP_DATA, kind, dense * bytes),
+                          weir_train_wire(p->job, WEIR_GROUP_EXPERT_DATA, kind, expert * bytes));
 }
 
 void layer_sharded_data(const layer_pricing *p, double dense, double expert)

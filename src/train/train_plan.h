@@ -163,7 +163,10 @@ typedef struct {
     bool has_node_reduction, has_network_reduction;
     const weir_library *library;    /* NULL: bandwidth only */
     double factor[WEIR_AXIS_COUNT]; /* > 0; 1: as alone; INFINITY is refused earlier */
-    bool is_infinite;               /* communication takes no time (limit of the tests) */
+    /* of the weakest NIC and the weakest node link, of their rates, where wires are to say what
+     * such a one costs; 0: they are not */
+    double weak_nic, weak_node_link;
+    bool is_infinite; /* communication takes no time (limit of the tests) */
 } weir_train_network;
 
 typedef struct {

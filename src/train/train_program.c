@@ -221,7 +221,10 @@ weir_code weir_train_program_build(const weir_train_play *play, weir_train_progr
                                 .unfolded = is_alone || play->unfolded,
                                 .steps_apart = !weir_train_has_barrier(play->job),
                                 .budget = play->budget};
-    draft d = {.play = play,
+    const weir_train_job job = draft_job_with_links(play);
+    weir_train_play own = *play;
+    own.job = &job;
+    draft d = {.play = &own,
                .out = program,
                .arena = program->arena,
                .stages = play->job->plan.pipeline,

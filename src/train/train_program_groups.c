@@ -107,7 +107,8 @@ static bool close_group(grouping *g, uint32_t stage)
     }
     uint32_t ranks = ranks_of(d, exchange);
     uint64_t times = stands_for / (ranks ? ranks : 1);
-    const weir_plan *plan = draft_plan_over_links(d, exchange, &g->alone[stage], members, count);
+    const draft_group group = {exchange, stage, members, count};
+    const weir_plan *plan = draft_plan_over_links(d, &group, &g->alone[stage]);
     g->groups[g->group_count++] = (weir_exchange_group){.members = members,
                                                         .count = count,
                                                         .plan = plan,

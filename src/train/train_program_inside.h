@@ -32,10 +32,11 @@ typedef struct {
     uint32_t from; /* message: the stage that sends */
     uint32_t to;   /* and the one that receives */
     weir_comm_kind comm;
-    double *seconds; /* by stage; NAN: it has no such piece */
-    double *bytes;   /* by stage */
-    uint32_t *count; /* by stage: collectives that it stands for */
-    uint32_t next;   /* of the same pass, slot and piece; WEIR_NONE: none */
+    double *seconds;        /* by stage; NAN: it has no such piece */
+    double *bytes;          /* by stage */
+    uint32_t *count;        /* by stage: collectives that it stands for */
+    weir_wire_parts *parts; /* by stage */
+    uint32_t next;          /* of the same pass, slot and piece; WEIR_NONE: none */
 } draft_exchange;
 
 /* An op follows one more than the writer waits for: messages of a pair, parameters. */
@@ -86,9 +87,9 @@ typedef struct {
     draft_column *columns;
     uint32_t column_count, devices;
     uint32_t *first_exchange; /* [(pass x chunks + slot) x pieces + piece]; WEIR_NONE: none */
-    /* [entry of play->links x WEIR_AXIS_COUNT]; WEIR_NONE: the axis does not use it */
+    /* [entry of play->links x exchange_count]; WEIR_NONE: the exchange does not hang on it */
     weir_link_id *link_of;
-    uint32_t *device_of_link;
+    uint32_t *device_of_link; /* by entry of play->links */
 } draft;
 
 #define DRAFT_NO_MEMORY(err) weir_err_set(err, WEIR_ERR_MEMORY, "out of memory for the played step")
@@ -156,9 +157,15 @@ static inline uint32_t draft_device(const draft *d, const draft_column *column, 
 weir_code draft_groups(draft *d, weir_err *err);
 /* train_program_links.c: links that change, of their own net. */
 weir_code draft_links(draft *d, weir_err *err);
+/* The job with what its weakest links carry. */
+weir_train_job draft_job_with_links(const weir_train_play *play);
+typedef struct {
+    const draft_exchange *exchange;
+    uint32_t stage; /* whose seconds and parts it has */
+    const uint32_t *members;
+    uint32_t count;
+} draft_group;
 /* The plan of that group: `alone`, or over the changing links that it has. NULL: no memory. */
-const weir_plan *draft_plan_over_links(draft *d, const draft_exchange *exchange,
-                                       const weir_plan *alone, const uint32_t *members,
-                                       uint32_t count);
+const weir_plan *draft_plan_over_links(draft *d, const draft_group *group, const weir_plan *alone);
 
 #endif

@@ -25,7 +25,8 @@ static uint32_t add_exchange(draft *d, const draft_exchange *key)
     made.seconds = weir_arena_alloc(d->arena, d->stages, sizeof *made.seconds);
     made.bytes = weir_arena_alloc(d->arena, d->stages, sizeof *made.bytes);
     made.count = weir_arena_alloc(d->arena, d->stages, sizeof *made.count);
-    if (!made.seconds || !made.bytes || !made.count ||
+    made.parts = weir_arena_alloc(d->arena, d->stages, sizeof *made.parts);
+    if (!made.seconds || !made.bytes || !made.count || !made.parts ||
         !weir_grow(&d->exchanges, d->exchange_count, &d->exchange_room, sizeof *d->exchanges)) {
         return WEIR_NONE;
     }
@@ -155,6 +156,7 @@ uint32_t draft_put_exchange(draft_writer *w, const draft_exchange *key, uint32_t
     exchange->seconds[w->stage] = piece->seconds;
     exchange->bytes[w->stage] = piece->bytes;
     exchange->count[w->stage] = piece->count;
+    exchange->parts[w->stage] = piece->parts;
     const weir_program_op op = {
         .kind = WEIR_STEP_EXCHANGE, .lane = lane, .name = name_of(key), .exchange = id};
     return put(w, &op);

@@ -30,7 +30,9 @@ static weir_wire wire_of(const draft_writer *w, uint32_t slot, weir_collective_k
 
 static weir_piece part_of(const weir_wire *wire, double share)
 {
-    return (weir_piece){.seconds = wire->seconds * share, .bytes = wire->bytes * share, .count = 1};
+    weir_wire part = weir_wire_times(*wire, share);
+    return (weir_piece){
+        .seconds = part.seconds, .bytes = part.bytes, .parts = part.parts, .count = 1};
 }
 
 /* Behind the last exchange on the lane of data, and behind `before`. */
@@ -263,9 +265,14 @@ static void put_gathered(draft_writer *w, bool has_barrier)
     }
     if (last_s > 0) {
         const draft_exchange key = key_of(WEIR_AXIS_DATA, PASS_GATHER, 0, 2, WEIR_COMM_ALL_GATHER);
-        const weir_piece piece = {.seconds = tail->gather_s[w->stage],
-                                  .bytes = tail->gather_bytes[w->stage],
-                                  .count = w->d->chunks};
+        weir_piece piece = {.seconds = tail->gather_s[w->stage],
+                            .bytes = tail->gather_bytes[w->stage],
+                            .count = w->d->chunks};
+        for (uint32_t c = 0; c < w->d->chunks; c++) {
+            weir_wire wire =
+                wire_of(w, c, WEIR_COLLECTIVE_ALL_GATHER, w->d->play->job->stack.gathered_bytes);
+            weir_wire_parts_add(&piece.parts, &wire.parts, 1);
+        }
         draft_put_exposed(w, &key, &piece);
     }
 }

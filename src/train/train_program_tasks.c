@@ -58,10 +58,14 @@ static void put_overlapped(draft_writer *w, const weir_piece *piece, draft_excha
     if (part == PART_HIDDEN && hidden_s > 0) {
         one.seconds = hidden_s;
         one.bytes = piece->bytes * share;
+        one.parts = (weir_wire_parts){0};
+        weir_wire_parts_add(&one.parts, &piece->parts, share);
         draft_put_hidden(w, &key, &one);
     } else if (part == PART_EXCHANGES && hidden_s < piece->seconds) {
         one.seconds = piece->seconds - hidden_s;
         one.bytes = piece->bytes * (1 - share);
+        one.parts = (weir_wire_parts){0};
+        weir_wire_parts_add(&one.parts, &piece->parts, 1 - share);
         key.variant = (uint8_t)(key.variant + VARIANT_REST);
         draft_put_exposed(w, &key, &one);
     }
@@ -146,6 +150,16 @@ static double message_s(const draft *d, uint32_t cell, uint32_t peer)
                                peer / d->chunks);
 }
 
+static weir_piece message_of(const draft *d, uint32_t cell, uint32_t peer)
+{
+    uint32_t one = cell / d->chunks, other = peer / d->chunks;
+    uint32_t first = one < other ? one : other, apart = one < other ? other - one : one - other;
+    return (weir_piece){.seconds = message_s(d, cell, peer),
+                        .bytes = d->timing.costs.send_bytes,
+                        .parts = d->timing.costs.hop_parts[apart == 1 ? first : d->stages - 1],
+                        .count = 1};
+}
+
 /* What a task's message to another stage takes; 0: there is none. */
 static double sent_s(const draft_writer *w, const weir_task *task)
 {
@@ -173,8 +187,7 @@ static uint32_t put_message(draft_writer *w, const weir_task *task, bool sends)
                                 .from = from / d->chunks,
                                 .to = to / d->chunks,
                                 .comm = WEIR_COMM_SEND};
-    const weir_piece piece = {
-        .seconds = message_s(d, cell, peer), .bytes = d->timing.costs.send_bytes, .count = 1};
+    const weir_piece piece = message_of(d, cell, peer);
     return draft_put_message(w, &key, &piece);
 }
 

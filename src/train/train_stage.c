@@ -225,18 +225,26 @@ static weir_code make_hand_overs(const weir_train_job *job, weir_arena *arena,
 {
     uint32_t stages = job->plan.pipeline;
     double *hop_s = weir_arena_alloc(arena, stages, sizeof *hop_s);
-    if (!hop_s) {
+    weir_wire_parts *parts = weir_arena_alloc(arena, stages, sizeof *parts);
+    if (!hop_s || !parts) {
         return weir_err_set(err, WEIR_ERR_MEMORY, "no memory for the messages of %u stages",
                             stages);
     }
     bool waits = stages > 1 && !job->stack.overlaps_pipeline && !job->network.is_infinite;
     costs->send_s = 0;
+    costs->send_parts = (weir_wire_parts){0};
     for (uint32_t i = 0; i < stages; i++) {
         weir_wire wire = hand_over(job, i);
         hop_s[i] = wire.seconds + (waits ? job->stack.hand_over_s : 0);
         costs->send_s += i + 1 < stages ? hop_s[i] / (stages - 1) : 0;
         costs->send_bytes = wire.bytes;
+        parts[i] = wire.parts;
+        parts[i].near_s = wire.parts.near_bytes > 0 ? hop_s[i] : 0;
+        if (i + 1 < stages) {
+            weir_wire_parts_add(&costs->send_parts, &parts[i], 1.0 / (stages - 1));
+        }
     }
+    costs->hop_parts = parts;
     costs->hop_s = hop_s;
     return WEIR_OK;
 }

@@ -22,11 +22,28 @@ typedef enum {
     WEIR_PIECE_COPIED       /* to or from the host under it; cause: cache.offload */
 } weir_piece_kind;
 
+/* What of an exchange is in a node, and what it hangs on: with links that carry a share of their
+ * rate it takes (1 / share - 1) times nic_s or node_link_s longer. */
+typedef struct {
+    double near_s, near_bytes;
+    double nic_s, node_link_s; /* 0 where the network names no weak ones */
+} weir_wire_parts;
+
+static inline void weir_wire_parts_add(weir_wire_parts *to, const weir_wire_parts *more,
+                                       double times)
+{
+    to->near_s += more->near_s * times;
+    to->near_bytes += more->near_bytes * times;
+    to->nic_s += more->nic_s * times;
+    to->node_link_s += more->node_link_s * times;
+}
+
 typedef struct {
     uint8_t kind, cause, axis;
     weir_comm_kind comm;
     double seconds;
     double bytes; /* on the wire of a device, summed */
+    weir_wire_parts parts;
     double flop;
     uint32_t count; /* kernels or collectives */
 } weir_piece;
@@ -52,6 +69,8 @@ typedef struct {
     const weir_chunk_cost **chunk; /* by position */
     double send_s;                 /* a hand-over between stages, mean */
     const double *hop_s; /* by stage: with the one behind it, of the last with the first */
+    const weir_wire_parts *hop_parts; /* by stage, as hop_s */
+    weir_wire_parts send_parts;       /* mean */
     double send_bytes;
     const weir_pair_share *pair; /* by position: what DualPipe's pairs hide; NULL: nothing */
 } weir_stage_costs;

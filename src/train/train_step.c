@@ -47,6 +47,7 @@ static void book_pass(stepping *s, const weir_pass_cost *pass, double times)
         if (is_wire) {
             step->axis[piece->axis].bytes += piece->bytes * times / devices;
             step->axis[piece->axis].seconds += seconds;
+            weir_wire_parts_add(&step->axis[piece->axis].parts, &piece->parts, times / devices);
             step->axis[piece->axis].exposed_s += piece->kind == WEIR_PIECE_EXCHANGE ? seconds : 0;
         }
     }
@@ -104,6 +105,8 @@ static void book_messages(stepping *s)
         double sends = 2.0 * (s->timing.costs.positions - 1) * p->micro_batches / p->pipeline;
         s->step->axis[WEIR_AXIS_PIPELINE].bytes += sends * s->timing.costs.send_bytes;
         s->step->axis[WEIR_AXIS_PIPELINE].seconds += sends * s->timing.costs.send_s;
+        weir_wire_parts_add(&s->step->axis[WEIR_AXIS_PIPELINE].parts, &s->timing.costs.send_parts,
+                            sends);
     }
     weir_train_axis axis = weir_train_norm_axis(s->job);
     s->step->axis[axis].seconds += s->timing.tail.norm_s;

@@ -25,6 +25,7 @@ typedef struct {
         double bytes;   /* of a device and step */
         double seconds; /* that they take, hidden or not */
         double exposed_s;
+        weir_wire_parts parts;
     } axis[WEIR_AXIS_COUNT];
     weir_train_memory memory;
 } weir_train_step;

@@ -5,15 +5,10 @@
 
 #include <math.h>
 
-static weir_wire join(weir_wire a, weir_wire b)
-{
-    return (weir_wire){a.seconds + b.seconds, a.bytes + b.bytes};
-}
-
 weir_wire weir_train_tail_wire(const weir_train_job *job, weir_collective_kind kind,
                                const weir_chunk_cost *chunk, double bytes)
 {
-    return join(
+    return weir_wire_join(
         weir_train_wire(job, WEIR_GROUP_DATA, kind, chunk->dense_parameters * bytes),
         weir_train_wire(job, WEIR_GROUP_EXPERT_DATA, kind, chunk->expert_parameters * bytes));
 }
@@ -119,6 +114,7 @@ static void reduce_stage(const weir_train_job *job, const weir_stage_costs *cost
         free_s = fmax(fmax(free_s, start) + wire.seconds, last);
         tail->reduce_s[stage] += wire.seconds;
         tail->reduce_bytes[stage] += wire.bytes;
+        weir_wire_parts_add(&tail->parts, &wire.parts, 1);
         after_s = there;
         before = c;
     }
@@ -150,6 +146,7 @@ static void gather_stage(const weir_train_job *job, const weir_stage_costs *cost
                                  job->stack.gathered_bytes);
         tail->gather_s[stage] += wire.seconds;
         tail->gather_bytes[stage] += wire.bytes;
+        weir_wire_parts_add(&tail->parts, &wire.parts, 1);
     }
 }
 
@@ -251,5 +248,6 @@ void weir_train_tail_book(const weir_train_tail *tail, const weir_schedule_times
         step->axis[WEIR_AXIS_DATA].exposed_s += (reduced + gathered) / stages;
         step->reduce_s = fmax(step->reduce_s, tail->meet_s - played->makespan_s);
     }
+    weir_wire_parts_add(&step->axis[WEIR_AXIS_DATA].parts, &tail->parts, 1 / stages);
     step->optimizer_s = tail->optimizer_s + tail->norm_s;
 }

@@ -20,10 +20,11 @@ typedef struct {
     double *reduce_end_s; /* by stage: gradients reduced, in time of the schedule */
     double *reduce_s;     /* by stage: that it takes, hidden or not */
     double *reduce_bytes, *gather_s, *gather_bytes;
-    double *wait_s;     /* by stage: before its first pass, while its parameters are gathered */
-    double meet_s;      /* all stages' gradients are reduced */
-    double norm_s;      /* of the ranks that sum it; without a barrier those of a stage */
-    double optimizer_s; /* of the stage that takes longest */
+    weir_wire_parts parts; /* of all reductions and gathers, all stages */
+    double *wait_s;        /* by stage: before its first pass, while its parameters are gathered */
+    double meet_s;         /* all stages' gradients are reduced */
+    double norm_s;         /* of the ranks that sum it; without a barrier those of a stage */
+    double optimizer_s;    /* of the stage that takes longest */
     double *stage_optimizer_s;
     double after_s;   /* parameters gathered behind the optimiser, of the longest stage */
     double *behind_s; /* by stage: its own */

@@ -136,10 +136,27 @@ static double least_s(const weir_train_network *net, const weir_axis_span *span,
     return sent / net->node_bytes_per_s;
 }
 
-weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
-                          weir_collective_kind kind, double bytes)
+weir_wire weir_wire_times(weir_wire wire, double times)
 {
-    const weir_train_network *net = &job->network;
+    weir_wire made = {.seconds = wire.seconds * times, .bytes = wire.bytes * times};
+    weir_wire_parts_add(&made.parts, &wire.parts, times);
+    return made;
+}
+
+weir_wire weir_wire_join(weir_wire a, weir_wire b)
+{
+    a.seconds += b.seconds;
+    a.bytes += b.bytes;
+    weir_wire_parts_add(&a.parts, &b.parts, 1);
+    return a;
+}
+
+/* Over links of those rates; choice: what the library takes, zeroes where there is none. */
+static weir_wire wire_over(const weir_train_job *job, const weir_train_network *net,
+                           weir_train_group group, weir_collective_kind kind, double bytes,
+                           weir_collective_choice *choice)
+{
+    *choice = (weir_collective_choice){0};
     weir_axis_span span = weir_train_wire_span(job, group);
     weir_wire wire = {0};
     if (span.ranks <= 1 || !(bytes > 0)) {
@@ -167,13 +184,12 @@ weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
                                        .protocol = WEIR_PROTOCOL_COUNT,
                                        .node_transport = net->node_transport,
                                        .network_transport = net->network_transport};
-    weir_collective_choice choice;
     weir_err ignored = {0};
     if (net->library &&
-        weir_library_choose(net->library, &shape, &wish, &choice, &ignored) == WEIR_OK) {
-        wire.seconds = weir_collective_estimate_s(&shape, &choice);
-        if (span.nodes == 1 && choice.algorithm == WEIR_ALGORITHM_NVLS) {
-            sent = bytes * weir_collective_node_factor(&shape, choice.algorithm);
+        weir_library_choose(net->library, &shape, &wish, choice, &ignored) == WEIR_OK) {
+        wire.seconds = weir_collective_estimate_s(&shape, choice);
+        if (span.nodes == 1 && choice->algorithm == WEIR_ALGORITHM_NVLS) {
+            sent = bytes * weir_collective_node_factor(&shape, choice->algorithm);
         }
     } else {
         double rate = span.nodes > 1 ? net->nic_bytes_per_s : net->node_bytes_per_s;
@@ -181,6 +197,53 @@ weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
     }
     wire.bytes = sent;
     wire.seconds = fmax(wire.seconds * factor_of(job, group), least_s(net, &span, kind, sent));
+    return wire;
+}
+
+/* By how much it takes longer on links of that share of their rate, over 1 / share - 1. */
+static double hangs_on(double whole_s, double weak_s, double share)
+{
+    return fmax(0, (weak_s - whole_s) / (1 / share - 1));
+}
+
+/* The same with weaker links, of the same make. */
+static weir_wire_parts weak_parts(const weir_train_job *job, weir_train_group group,
+                                  weir_collective_kind kind, double bytes, weir_wire whole,
+                                  const weir_collective_choice *choice)
+{
+    weir_collective_choice ignored;
+    weir_train_network net = job->network;
+    weir_wire_parts parts = whole.parts;
+    net.node_transport = choice->node_transport ? choice->node_transport : net.node_transport;
+    net.network_transport =
+        choice->network_transport ? choice->network_transport : net.network_transport;
+    if (net.weak_nic > 0 && net.weak_nic < 1) {
+        net.nic_bytes_per_s *= net.weak_nic;
+        weir_wire weak = wire_over(job, &net, group, kind, bytes, &ignored);
+        parts.nic_s = hangs_on(whole.seconds, weak.seconds, net.weak_nic);
+        net.nic_bytes_per_s = job->network.nic_bytes_per_s;
+    }
+    if (net.weak_node_link > 0 && net.weak_node_link < 1) {
+        net.node_bytes_per_s *= net.weak_node_link;
+        weir_wire weak = wire_over(job, &net, group, kind, bytes, &ignored);
+        parts.node_link_s = hangs_on(whole.seconds, weak.seconds, net.weak_node_link);
+    }
+    return parts;
+}
+
+weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
+                          weir_collective_kind kind, double bytes)
+{
+    const weir_train_network *net = &job->network;
+    weir_collective_choice choice;
+    weir_wire wire = wire_over(job, net, group, kind, bytes, &choice);
+    if (weir_train_wire_span(job, group).nodes == 1) {
+        wire.parts.near_s = wire.seconds;
+        wire.parts.near_bytes = wire.bytes;
+    }
+    if (net->weak_nic > 0 || net->weak_node_link > 0) {
+        wire.parts = weak_parts(job, group, kind, bytes, wire, &choice);
+    }
     return wire;
 }
 
@@ -205,5 +268,6 @@ weir_piece weir_train_wire_piece(weir_piece_kind kind, weir_train_group group,
                         .comm = weir_train_comm_kind(collective),
                         .seconds = wire->seconds,
                         .bytes = wire->bytes,
+                        .parts = wire->parts,
                         .count = 1};
 }

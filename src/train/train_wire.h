@@ -21,7 +21,12 @@ typedef enum {
 typedef struct {
     double seconds;
     double bytes; /* that a device sends: over its NIC, or in the node where all are in one */
+    weir_wire_parts parts;
 } weir_wire;
+
+/* One behind the other; several, or a share. */
+weir_wire weir_wire_join(weir_wire a, weir_wire b);
+weir_wire weir_wire_times(weir_wire wire, double times);
 
 /* bytes as nccl-tests counts them. Nothing for a group of one. */
 weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,

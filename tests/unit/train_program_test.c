@@ -567,6 +567,65 @@ static void ranks_are_numbered_in_the_order_of_the_plan(void **state)
     }
 }
 
+/* One bad NIC or node link is no worse than all of them as bad, and no better than none: the step
+ * in closed form with all rates scaled bounds the played one. */
+static void one_bad_link_is_no_worse_than_all_of_them(void **state)
+{
+    (void)state;
+    uint64_t random = 31;
+    uint32_t done = 0, slower = 0;
+    for (uint32_t i = 0; i < 4000 && done < 120; i++) {
+        weir_train_job job, all;
+        if (!random_job(&random, &job) || weir_train_devices(&job.plan) > 64) {
+            continue;
+        }
+        job.network.node_transport = "nvlink4"; /* else the library's nearest by rate */
+        job.network.network_transport = "ib-ndr";
+        static const double shares[] = {0.03, 0.3, 0.8};
+        weir_train_link link = {.device = pick(&random, (uint32_t)weir_train_devices(&job.plan)),
+                                .is_node_link = pick(&random, 2),
+                                .until_s = INFINITY,
+                                .share = shares[pick(&random, 3)]};
+        all = job;
+        *(link.is_node_link ? &all.network.node_bytes_per_s : &all.network.nic_bytes_per_s) *=
+            link.share;
+        const weir_train_play how = {.job = &job, .steps = 1, .links = &link, .link_count = 1};
+        double one_s = (double)play_ns(&how) * 1e-9, whole_s = step_s(&job), all_s = step_s(&all);
+        bool is_paired = job.plan.schedule == WEIR_SCHEDULE_DUALPIPE ||
+                         job.plan.schedule == WEIR_SCHEDULE_DUALPIPE_V;
+        double slack = is_paired ? 0.02 : 1e-4; /* of pairs of passes not held closer */
+        if (one_s > all_s + slack * all_s || one_s < whole_s - 1e-4 * whole_s) {
+            fail_msg("plan %u: tp%u cp%u pp%u x%u dp%u %s: %s of device %u at %g: %.6f s, all %.6f "
+                     "s, none %.6f s",
+                     i, job.plan.tensor, job.plan.context, job.plan.pipeline, job.plan.chunks,
+                     job.plan.data, weir_schedule_kind_name(job.plan.schedule),
+                     link.is_node_link ? "node link" : "NIC", link.device, link.share, one_s, all_s,
+                     whole_s);
+        }
+        slower += one_s > whole_s * 1.001;
+        done++;
+    }
+    assert_int_equal(done, 120);
+    assert_true(slower > 30);
+}
+
+/* Eight tensor ranks do nothing without each other: with one node link at a tenth they are as slow
+ * as with all of them. */
+static void ranks_in_step_are_as_slow_as_their_weakest_link(void **state)
+{
+    (void)state;
+    weir_train_job job = plain, all;
+    job.plan.tensor = 8;
+    job.network.node_transport = "nvlink4";
+    all = job;
+    all.network.node_bytes_per_s *= 0.1;
+    const weir_train_link link = {3, true, 0, INFINITY, 0.1};
+    const weir_train_play how = {.job = &job, .steps = 1, .links = &link, .link_count = 1};
+    double one_s = (double)play_ns(&how) * 1e-9;
+    assert_true(fabs(one_s / step_s(&all) - 1) < 1e-3);
+    assert_true(one_s > 1.5 * step_s(&job));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -588,6 +647,8 @@ int main(void)
         cmocka_unit_test(a_link_that_stays_broken_ends_the_step),
         cmocka_unit_test(a_device_that_does_not_exist_is_refused),
         cmocka_unit_test(more_steps_than_can_be_played_are_refused),
+        cmocka_unit_test(one_bad_link_is_no_worse_than_all_of_them),
+        cmocka_unit_test(ranks_in_step_are_as_slow_as_their_weakest_link),
         cmocka_unit_test(ranks_are_numbered_in_the_order_of_the_plan),
     };
     return cmocka_run_group_tests(tests, load, unload);

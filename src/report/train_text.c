@@ -5,6 +5,7 @@
 #include "result/quantity.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { MEMORY_COLUMNS = 17, STAGES_MOST = 8 };
 
@@ -177,6 +178,12 @@ static void put_traffic(const page *p, const weir_training_result *t)
         put_seconds(&rows, (double)row->exposed_ns * 1e-9);
     }
     table_print(&rows, p->out, p->options->colour);
+    for (uint32_t i = 0; i < t->traffic_count; i++) {
+        if (strcmp(t->traffic[i].axis, "pipeline") == 0) {
+            weir_text_add(p->out, WEIR_STR("  pipeline: takes is of what is sent and received\n"));
+            break;
+        }
+    }
 }
 
 /* Stages are shown as far as they differ from the one before in more than a thousandth. */

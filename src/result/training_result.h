@@ -10,8 +10,8 @@
 
 typedef struct {
     const char *axis;          /* "tensor", "data", "pipeline", ... */
-    const char *tier;          /* of the slowest link that a group of it crosses; NULL: unknown */
-    uint32_t ranks;            /* of a group */
+    const char *tier;          /* of the slowest link that it crosses; NULL: unknown */
+    uint32_t ranks;            /* of the axis */
     double bytes_per_device;   /* on the wire, sent by a device in a step */
     double bytes_per_s;        /* while it moves */
     double needed_bytes_per_s; /* so that it would just hide under the computing beside it */

@@ -8,8 +8,40 @@
 
 /* --- traffic --- */
 
-/* Exposed transfer of each axis, all devices and steps. */
-static void sum_exposed(const train_figures *f, int64_t exposed_ns[WEIR_AXIS_COUNT])
+enum { FAR = 0, NEAR, TIERS };
+
+/* Of one axis between nodes and in them: of a device and step, but where it says otherwise. */
+typedef struct {
+    double bytes, seconds;
+    double exposed_ns, played_ns; /* all devices and steps */
+} tier_sum;
+
+/* What the step in closed form has; small sums over all ranks go where the rest goes. */
+static void split_axis(const weir_train_step *step, int axis, tier_sum sums[TIERS])
+{
+    const weir_wire_parts *parts = &step->axis[axis].parts;
+    double bytes = step->axis[axis].bytes, seconds = step->axis[axis].seconds;
+    double least = 1e-9 * bytes; /* what is left over of a difference */
+    sums[NEAR] = (tier_sum){.bytes = parts->near_bytes, .seconds = parts->near_s};
+    sums[FAR] = (tier_sum){.bytes = bytes - parts->near_bytes, .seconds = seconds - parts->near_s};
+    if (parts->near_bytes > least && sums[FAR].bytes <= least) {
+        sums[NEAR] = (tier_sum){.bytes = bytes, .seconds = seconds};
+        sums[FAR] = (tier_sum){0};
+    }
+}
+
+static void add_split(tier_sum sums[TIERS], double near, double ns, bool is_exposed)
+{
+    bool has_near = sums[NEAR].bytes > 0, has_far = sums[FAR].bytes > 0;
+    double share = has_near && has_far && !isnan(near) ? near : has_near && !has_far;
+    for (int tier = 0; tier < TIERS; tier++) {
+        double part_ns = ns * (tier == NEAR ? share : 1 - share);
+        *(is_exposed ? &sums[tier].exposed_ns : &sums[tier].played_ns) += part_ns;
+    }
+}
+
+/* Exposed transfer of each axis. */
+static void sum_exposed(const train_figures *f, tier_sum sums[WEIR_AXIS_COUNT][TIERS])
 {
     uint32_t count;
     const weir_device *devices = weir_timeline_devices(f->run->timeline, &count);
@@ -20,10 +52,31 @@ static void sum_exposed(const train_figures *f, int64_t exposed_ns[WEIR_AXIS_COU
                 line->span == WEIR_NONE) {
                 continue;
             }
-            uint32_t meeting = f->run->parts[line->span].meeting;
-            uint8_t axis = f->program->axis_of_exchange[f->run->meetings[meeting].exchange];
-            exposed_ns[axis] += (line->end_ns - line->begin_ns) * devices[d].multiplicity;
+            uint32_t exchange = f->run->meetings[f->run->parts[line->span].meeting].exchange;
+            double ns = (double)(line->end_ns - line->begin_ns) * devices[d].multiplicity;
+            add_split(sums[f->program->axis_of_exchange[exchange]],
+                      f->program->near_of_exchange[exchange], ns, true);
         }
+    }
+}
+
+/* What they took, hidden or not, in the step that was played. */
+static void sum_played(const train_figures *f, tier_sum sums[WEIR_AXIS_COUNT][TIERS])
+{
+    uint32_t count;
+    weir_spans spans = weir_timeline_spans(f->run->timeline);
+    const weir_lane *lanes = weir_timeline_lanes(f->run->timeline, &count);
+    const weir_device *devices = weir_timeline_devices(f->run->timeline, &count);
+    for (uint32_t i = 0; i < spans.device_count; i++) {
+        uint32_t id = f->run->parts[i].meeting;
+        if (id == WEIR_NONE) {
+            continue;
+        }
+        const weir_meeting *meeting = &f->run->meetings[id];
+        int64_t moves_ns = meeting->end_ns - f->run->parts[i].arrived_ns;
+        double ns = (double)moves_ns * devices[lanes[spans.lane[i]].device].multiplicity;
+        add_split(sums[f->program->axis_of_exchange[meeting->exchange]],
+                  f->program->near_of_exchange[meeting->exchange], ns, false);
     }
 }
 
@@ -37,42 +90,51 @@ static double computing_s(const weir_train_step *step)
     return sum;
 }
 
-static weir_training_traffic_row traffic_row(const train_figures *f, weir_train_axis axis,
-                                             int64_t exposed_ns)
+/* Messages of stages take twice what is sent: they are received as well. With a bad link it is what
+ * was played that counts. */
+static weir_training_traffic_row traffic_row(const train_figures *f, weir_train_axis axis, int tier,
+                                             const tier_sum *sum)
 {
     const weir_train_job *job = &f->scenario->job;
     const weir_train_network *network = &job->network;
-    weir_axis_span span = weir_train_span(job, axis);
-    bool is_inside = span.nodes <= 1 && network->node_bytes_per_s > 0; /* else over their NICs */
-    double busy_s = computing_s(f->step), bytes = f->step->axis[axis].bytes;
-    double seconds = f->step->axis[axis].seconds;
-    int64_t steps = f->scenario->steps ? f->scenario->steps : 1;
+    double ways = axis == WEIR_AXIS_PIPELINE ? 2 : 1, busy_s = computing_s(f->step);
+    double steps = f->scenario->steps ? f->scenario->steps : 1;
+    double times = steps * (double)f->result->training->devices;
+    double played_s = sum->played_ns * 1e-9 / times;
+    double seconds = f->scenario->link_count > 0 ? played_s : ways * sum->seconds;
     return (weir_training_traffic_row){
         .axis = weir_train_axis_name(axis),
-        .tier = weir_tier_name(is_inside ? WEIR_TIER_IN_NODE : WEIR_TIER_BETWEEN_NODES),
-        .ranks = span.ranks,
-        .bytes_per_device = bytes,
-        .needed_bytes_per_s = busy_s > 0 ? bytes / busy_s : NAN,
-        .available_bytes_per_s = is_inside ? network->node_bytes_per_s : network->nic_bytes_per_s,
-        .bytes_per_s = seconds > 0 ? bytes / seconds : NAN,
-        .seconds = axis == WEIR_AXIS_PIPELINE ? 2 * seconds : seconds,
-        .exposed_ns = exposed_ns / (int64_t)f->result->training->devices / steps};
+        .tier = weir_tier_name(tier == NEAR ? WEIR_TIER_IN_NODE : WEIR_TIER_BETWEEN_NODES),
+        .ranks = weir_train_span(job, axis).ranks,
+        .bytes_per_device = sum->bytes,
+        .needed_bytes_per_s = busy_s > 0 ? sum->bytes / busy_s : NAN,
+        .available_bytes_per_s =
+            tier == NEAR ? network->node_bytes_per_s : network->nic_bytes_per_s,
+        .bytes_per_s = seconds > 0 ? ways * sum->bytes / seconds : NAN,
+        .seconds = seconds,
+        .exposed_ns = (int64_t)(sum->exposed_ns / times)};
 }
 
 weir_code train_figure_axes(const train_figures *f, weir_err *err)
 {
     weir_training_result *t = f->result->training;
-    int64_t exposed_ns[WEIR_AXIS_COUNT] = {0};
-    sum_exposed(f, exposed_ns);
-    t->traffic = weir_arena_alloc(f->result->arena, WEIR_AXIS_COUNT, sizeof *t->traffic);
+    tier_sum sums[WEIR_AXIS_COUNT][TIERS];
+    t->traffic = weir_arena_alloc(f->result->arena, TIERS * WEIR_AXIS_COUNT, sizeof *t->traffic);
     if (!t->traffic) {
         return TRAIN_NO_MEMORY(err);
     }
     for (int axis = 0; axis < WEIR_AXIS_COUNT; axis++) {
+        split_axis(f->step, axis, sums[axis]);
+    }
+    sum_exposed(f, sums);
+    sum_played(f, sums);
+    for (int axis = 0; axis < WEIR_AXIS_COUNT; axis++) {
         bool is_there = weir_train_span(&f->scenario->job, (weir_train_axis)axis).ranks > 1;
-        if (is_there && (f->step->axis[axis].bytes > 0 || exposed_ns[axis] > 0)) {
-            t->traffic[t->traffic_count++] =
-                traffic_row(f, (weir_train_axis)axis, exposed_ns[axis]);
+        for (int tier = TIERS - 1; tier >= 0 && is_there; tier--) {
+            const tier_sum *sum = &sums[axis][tier];
+            if (sum->bytes > 1e-9 * f->step->axis[axis].bytes || sum->exposed_ns > 0) {
+                t->traffic[t->traffic_count++] = traffic_row(f, (weir_train_axis)axis, tier, sum);
+            }
         }
     }
     return WEIR_OK;

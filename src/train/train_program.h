@@ -45,6 +45,8 @@ typedef struct {
     weir_stage_costs costs;
     weir_schedule schedule;
     const uint8_t *axis_of_exchange; /* weir_train_axis, by exchange */
+    /* by exchange: of its time, what is between devices of a node; NAN: it moves next to nothing */
+    const double *near_of_exchange;
     const uint32_t *stage_of_device;
     weir_arena *arena;
 } weir_train_program;

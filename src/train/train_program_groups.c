@@ -77,11 +77,14 @@ static bool make_plan(draft *d, const draft_exchange *exchange, uint32_t stage, 
     }
     double latency_s = latency_of(d, exchange, stage);
     weir_axis_span span = weir_train_span(d->play->job, (weir_train_axis)exchange->axis);
+    bool is_near = exchange->bytes[stage] > 0
+                       ? 2 * exchange->parts[stage].near_s > exchange->seconds[stage]
+                       : span.nodes <= 1;
     *round = (weir_round){.latency_s = latency_s, .alone_s = exchange->seconds[stage] - latency_s};
     *plan = (weir_plan){.rounds = round,
                         .round_count = 1,
                         .pace_link = WEIR_NONE,
-                        .pace_tier = span.nodes > 1 ? WEIR_TIER_BETWEEN_NODES : WEIR_TIER_IN_NODE};
+                        .pace_tier = is_near ? WEIR_TIER_IN_NODE : WEIR_TIER_BETWEEN_NODES};
     return true;
 }
 
@@ -221,12 +224,26 @@ static bool group_exchange(draft *d, const draft_exchange *exchange, weir_exchan
     return ok;
 }
 
+static double near_of(const draft *d, const draft_exchange *exchange)
+{
+    double near_s = 0, all_s = 0, bytes = 0;
+    for (uint32_t s = 0; s < d->stages; s++) {
+        if (!isnan(exchange->seconds[s])) {
+            near_s += fmin(exchange->parts[s].near_s, exchange->seconds[s]);
+            all_s += exchange->seconds[s];
+            bytes += exchange->bytes[s];
+        }
+    }
+    return bytes > 0 && all_s > 0 ? near_s / all_s : NAN;
+}
+
 weir_code draft_groups(draft *d, weir_err *err)
 {
     weir_exchange *exchanges =
         weir_arena_alloc(d->arena, (size_t)d->exchange_count + 1, sizeof *exchanges);
     uint8_t *axes = weir_arena_alloc(d->arena, (size_t)d->exchange_count + 1, 1);
-    if (!exchanges || !axes) {
+    double *near = weir_arena_alloc(d->arena, (size_t)d->exchange_count + 1, sizeof *near);
+    if (!exchanges || !axes || !near) {
         return DRAFT_NO_MEMORY(err);
     }
     for (uint32_t e = 0; e < d->exchange_count; e++) {
@@ -234,9 +251,11 @@ weir_code draft_groups(draft *d, weir_err *err)
             return DRAFT_NO_MEMORY(err);
         }
         axes[e] = d->exchanges[e].axis;
+        near[e] = near_of(d, &d->exchanges[e]);
     }
     d->out->spmd.exchanges = exchanges;
     d->out->spmd.exchange_count = d->exchange_count;
     d->out->axis_of_exchange = axes;
+    d->out->near_of_exchange = near;
     return WEIR_OK;
 }

@@ -199,6 +199,75 @@ static void no_more_traffic_is_exposed_than_there_is(void **state)
     }
 }
 
+static const weir_training_traffic_row *row_of(const studied *s, const char *axis, const char *tier)
+{
+    const weir_training_result *t = s->result->training;
+    for (uint32_t i = 0; i < t->traffic_count; i++) {
+        if (strcmp(t->traffic[i].axis, axis) == 0 && strcmp(t->traffic[i].tier, tier) == 0) {
+            return &t->traffic[i];
+        }
+    }
+    return NULL;
+}
+
+/* Four nodes of eight: stages two by two in a node, so that of seven hand-overs three leave one; a
+ * message of 1,024 tokens is 1024 x 4096 x 2 bytes, 16 micro-batches go there and back over each,
+ * shared out over 8 stages. Shards of eight ranks stay in a node. No rate is above its link's. */
+static void an_axis_has_a_row_for_each_kind_of_link(void **state)
+{
+    (void)state;
+    static const char *const plans[] = {"pipeline: 8", "zero: 3, shard_ranks: 8",
+                                        "tensor: 2, pipeline: 2, zero: 1"};
+    for (int k = 0; k < 3; k++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "name: x\nmodel: llama3-8b\n" CLUSTER
+                 "plan: {sequence: 1024, global_batch: 64, %s}\n",
+                 plans[k]);
+        studied s = must_study(text, &(weir_train_options){.ignores_memory = true});
+        const weir_training_result *t = s.result->training;
+        for (uint32_t i = 0; i < t->traffic_count; i++) {
+            const weir_training_traffic_row *row = &t->traffic[i];
+            double ways = strcmp(row->axis, "pipeline") == 0 ? 2 : 1;
+            assert_true(ways * row->bytes_per_device / row->seconds <=
+                        row->available_bytes_per_s * (1 + 1e-12));
+            assert_true(row->bytes_per_s <= row->available_bytes_per_s * (1 + 1e-12));
+        }
+        if (k == 0) {
+            double message = 1024.0 * 4096 * 2, each = 2.0 * 16 * message / 8;
+            assert_true(fabs(row_of(&s, "pipeline", "in_node")->bytes_per_device / each - 4) <
+                        1e-9);
+            assert_true(fabs(row_of(&s, "pipeline", "between_nodes")->bytes_per_device / each - 3) <
+                        1e-9);
+        }
+        if (k == 1) {
+            assert_non_null(row_of(&s, "data", "in_node"));
+            assert_null(row_of(&s, "data", "between_nodes"));
+        }
+        clear(&s);
+    }
+}
+
+/* One NIC at three tenths: all data ranks wait for it, in takes as in exposed. */
+static void with_a_bad_link_traffic_is_that_of_the_played_step(void **state)
+{
+    (void)state;
+    static const char plan[] =
+        "name: x\nmodel: llama3-8b\n" CLUSTER "plan: {sequence: 1024, global_batch: 64}\n";
+    char text[1024];
+    snprintf(text, sizeof text, "%sdisturb: {broken: [{link: nic 3, rate: 0.3}]}\n", plan);
+    studied calm = must_study(plan, &(weir_train_options){.ignores_memory = true});
+    studied bad = must_study(text, &(weir_train_options){.ignores_memory = true});
+    const weir_training_traffic_row *one = row_of(&calm, "data", "between_nodes");
+    const weir_training_traffic_row *other = row_of(&bad, "data", "between_nodes");
+    assert_true(other->seconds > 2 * one->seconds);
+    assert_true(other->seconds < one->seconds / 0.3);
+    assert_true((double)other->exposed_ns * 1e-9 <= other->seconds * (1 + 1e-4));
+    assert_true(fabs(other->bytes_per_s * other->seconds / one->bytes_per_device - 1) < 1e-9);
+    clear(&bad);
+    clear(&calm);
+}
+
 /* Exposed traffic of the axes is all communication of the ledger. */
 static void traffic_adds_up_to_the_ledger(void **state)
 {
@@ -373,6 +442,8 @@ int main(void)
         cmocka_unit_test(mfu_counts_what_was_asked_for),
         cmocka_unit_test(no_more_traffic_is_exposed_than_there_is),
         cmocka_unit_test(limits_say_where_their_key_is_written),
+        cmocka_unit_test(an_axis_has_a_row_for_each_kind_of_link),
+        cmocka_unit_test(with_a_bad_link_traffic_is_that_of_the_played_step),
         cmocka_unit_test(traffic_adds_up_to_the_ledger),
         cmocka_unit_test(stages_share_out_the_model),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_would),

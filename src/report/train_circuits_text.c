@@ -52,4 +52,7 @@ void page_circuits(const page *p, const weir_training_result *training)
         put_row(&rows, &training->circuits[i]);
     }
     table_print(&rows, p->out, p->options->colour);
+    if (training->step_s > training->closed_step_s * 1.0005) {
+        weir_text_add(p->out, WEIR_STR("  light: of the undisturbed step\n"));
+    }
 }

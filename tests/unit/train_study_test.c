@@ -264,6 +264,11 @@ static void with_a_bad_link_traffic_is_that_of_the_played_step(void **state)
     assert_true(other->seconds < one->seconds / 0.3);
     assert_true((double)other->exposed_ns * 1e-9 <= other->seconds * (1 + 1e-4));
     assert_true(fabs(other->bytes_per_s * other->seconds / one->bytes_per_device - 1) < 1e-9);
+    weir_text report = {0};
+    weir_err err = {0};
+    assert_int_equal(weir_report_train(&report, bad.result, false, &err), WEIR_OK);
+    assert_non_null(strstr(report.p, "light: of the undisturbed step"));
+    weir_text_clear(&report);
     clear(&bad);
     clear(&calm);
 }
@@ -422,6 +427,8 @@ static void json_and_text_are_written(void **state)
     assert_non_null(strstr(json.p, "\"training\": {"));
     assert_int_equal(weir_report_train(&text, s.result, false, &err), WEIR_OK);
     assert_int_equal(strncmp(text.p, "SIMULATED  small: 32 NVIDIA H100", 32), 0);
+    assert_non_null(strstr(text.p, "pipeline: takes is of what is sent and received"));
+    assert_null(strstr(text.p, "light: of the undisturbed step"));
     for (const char *line = text.p; *line;) { /* 80 columns */
         size_t n = strcspn(line, "\n");
         assert_true(n <= 80);

@@ -9,12 +9,12 @@
 #include "weir/base.h"
 
 typedef struct {
-    const char *axis;          /* "tensor", "data", "pipeline", ... */
-    const char *tier;          /* of the slowest link that it crosses; NULL: unknown */
-    uint32_t ranks;            /* of the axis */
-    double bytes_per_device;   /* on the wire, sent by a device in a step */
-    double bytes_per_s;        /* while it moves */
-    double needed_bytes_per_s; /* so that it would just hide under the computing beside it */
+    const char *axis;             /* "tensor", "data", "pipeline", ... */
+    const char *tier;             /* of the slowest link that it crosses; NULL: unknown */
+    uint32_t ranks;               /* of the axis */
+    double bytes_per_device;      /* on the wire, sent by a device in a step */
+    double bytes_per_s;           /* while it moves */
+    double needed_bytes_per_s;    /* so that it would just hide under the computing beside it */
     double available_bytes_per_s; /* of a device, at the tier */
     double seconds;               /* that it takes, hidden or not, of a device and step; messages:
                                      sent and received */

@@ -78,17 +78,6 @@ typedef struct {
     double rest_s; /* of the step, that is neither seen traffic nor room to hide in */
 } planned;
 
-static weir_train_group group_of(weir_train_axis axis)
-{
-    static const weir_train_group groups[WEIR_AXIS_COUNT] = {
-        [WEIR_AXIS_TENSOR] = WEIR_GROUP_TENSOR,
-        [WEIR_AXIS_CONTEXT] = WEIR_GROUP_CONTEXT,
-        [WEIR_AXIS_EXPERT] = WEIR_GROUP_EXPERT,
-        [WEIR_AXIS_DATA] = WEIR_GROUP_DATA,
-        [WEIR_AXIS_PIPELINE] = WEIR_GROUP_PIPELINE};
-    return groups[axis];
-}
-
 static double seen_s(const weir_train_step *step, weir_train_axis axis)
 {
     return fmax(0, fmin(step->axis[axis].exposed_s, step->axis[axis].seconds));
@@ -99,7 +88,8 @@ static double seen_s(const weir_train_step *step, weir_train_axis axis)
 static void set_times(const weir_train_job *job, const weir_train_step *step, planned_axis *a)
 {
     weir_phase *phase = &a->phase;
-    weir_wire wire = weir_train_wire(job, group_of(a->axis), phase->collective, phase->bytes);
+    weir_wire wire =
+        weir_train_wire(job, weir_train_group_of(a->axis), phase->collective, phase->bytes);
     double bytes = wire.bytes * phase->times, seconds = step->axis[a->axis].seconds;
     double wanted = bytes > 0 ? step->axis[a->axis].bytes / bytes : 1;
     double times = fmax(1, round(phase->times * wanted));

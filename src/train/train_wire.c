@@ -247,8 +247,7 @@ weir_wire weir_train_wire(const weir_train_job *job, weir_train_group group,
     return wire;
 }
 
-double weir_train_collective_s(const weir_train_job *job, weir_train_axis axis,
-                               weir_collective_kind kind, double bytes)
+weir_train_group weir_train_group_of(weir_train_axis axis)
 {
     static const weir_train_group groups[WEIR_AXIS_COUNT] = {
         [WEIR_AXIS_TENSOR] = WEIR_GROUP_TENSOR,
@@ -256,7 +255,13 @@ double weir_train_collective_s(const weir_train_job *job, weir_train_axis axis,
         [WEIR_AXIS_EXPERT] = WEIR_GROUP_EXPERT,
         [WEIR_AXIS_DATA] = WEIR_GROUP_DATA,
         [WEIR_AXIS_PIPELINE] = WEIR_GROUP_PIPELINE};
-    return weir_train_wire(job, groups[axis], kind, bytes).seconds;
+    return groups[axis];
+}
+
+double weir_train_collective_s(const weir_train_job *job, weir_train_axis axis,
+                               weir_collective_kind kind, double bytes)
+{
+    return weir_train_wire(job, weir_train_group_of(axis), kind, bytes).seconds;
 }
 
 weir_piece weir_train_wire_piece(weir_piece_kind kind, weir_train_group group,

@@ -18,6 +18,9 @@ typedef enum {
     WEIR_GROUP_EXPERT_DATA
 } weir_train_group;
 
+/* The group whose collectives the traffic of an axis is. */
+weir_train_group weir_train_group_of(weir_train_axis axis);
+
 typedef struct {
     double seconds;
     double bytes; /* that a device sends: over its NIC, or in the node where all are in one */
